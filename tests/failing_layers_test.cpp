@@ -7,7 +7,8 @@
 #include "../autograd/tape.h"
 #include "../nn/check/check_layer.h"
 #include "child_process.h"
-#include "run.h"
+#include "holds.h"
+#include "temporary_folder.h"
 
 namespace isobar::failing_layers_test {
 

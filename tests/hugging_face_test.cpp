@@ -10,7 +10,7 @@
 #include "../data/safetensors.h"
 #include "../nn/model.h"
 #include "message_of.h"
-#include "run.h"
+#include "temporary_folder.h"
 #include "tiny_hugging_face.h"
 
 namespace isobar::hugging_face_test {

@@ -73,6 +73,8 @@ TEST_CASE("initial weights have the mean, the std and the range of their distrib
       CHECK(largest > 1.5 * bound);
     }
     CHECK_FALSE(w.trainable());
+    CHECK(c.draw(shape, Rng(5)).to_vector<double>() == w.to_vector<double>());
+    CHECK(c.draw(shape, Rng(6)).to_vector<double>() != w.to_vector<double>());
   }
 }
 

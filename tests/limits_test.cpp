@@ -8,7 +8,7 @@ namespace isobar::limits_test {
 
 // A program under a limit: what it says on stderr, which must be one line, and its exit code.
 Outcome limited(const std::string& limit, const std::string& words, const TemporaryFolder& folder) {
-  return run_command(limit + "; timeout -k 1 60 $BIN/" + words + " >/dev/null", folder.path());
+  return run_command(limit + "; timeout -k 1 60 \"$BIN\"/" + words + " >/dev/null", folder.path());
 }
 
 TEST_CASE("little address space is enough to start, and for a small training") {

@@ -6,7 +6,7 @@
 
 #include "../data/hdf5_live_file.h"
 #include "file_size_limit.h"
-#include "run.h"
+#include "temporary_folder.h"
 
 namespace isobar::live_hdf5_test {
 

@@ -376,6 +376,9 @@ std::vector<Misuse> of_tapes() {
        "tape: a random op, such as dropout, needs an Rng; open the tape as Tape tape({.rng = "
        "rng.split(step)}) so that every step draws other masks, and the same ones again on the next run"},
       {[] { Tape tape({.detect_anomaly = true}); log(weight(3) * -1); }, "log: the result [3] is not finite"},
+      {[] { Tape tape({.detect_anomaly = true});
+         tape.backward(linear_cross_entropy(weight(3, 4), f32(5, 4), i64(3)), full({}, INFINITY)); },
+       "backward of linear_cross_entropy: the gradient of input 0 [3, 4] is not finite"},
       {[] { gradcheck(identity, {f32(2)}); },
        "gradcheck: input 0 must be f64 (differences of f32 numbers are too coarse), got f32; use cast(x, "
        "Dtype::f64)"},

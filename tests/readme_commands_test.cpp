@@ -115,7 +115,7 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
       CAPTURE(readme);
       CAPTURE(command.program);
       CAPTURE(arguments);
-      const Outcome outcome = run_command("$BIN/" + command.program + " " + arguments, folder.path());
+      const Outcome outcome = run_command("\"$BIN\"/" + command.program + " " + arguments, folder.path());
       INFO(outcome.out, outcome.err);
       // 1: an expectation was not met, as may be with something so small.
       if (outcome.code != 0) {

@@ -56,7 +56,7 @@ TEST_CASE("a heatmap has a value for each row and column") {
 }
 
 TEST_CASE("a text of a run is no tag, no attribute and no direction mark in its page and pictures") {
-  const std::string attack = "\"><script>\u009b\u202e\x01</script>";
+  const std::string attack = "\"><script>alert(1)\u009b\u202e\x01</script>";
   const TemporaryFolder folder;
   folder.write("summary.json",
                json_text({{"program", attack}, {"claims", {{{"id", attack}, {"parts", Json::array()}}}}}));
@@ -65,6 +65,7 @@ TEST_CASE("a text of a run is no tag, no attribute and no direction mark in its 
   const std::string page = content.page("en");
   CHECK(holds(page, "<td>&quot;&gt;&lt;script&gt;"));
   CHECK(holds(page, R"(\u003c/script>)"));  // in the page's data
+  CHECK_FALSE(holds(page, "<script>alert"));
   for (const char* mark : {"\u202e", "\u009b", "\x01"}) CHECK_FALSE(holds(page, mark));
   Json plot = to_json(Plot{"t", "x", "y", false, {{"a", Role::measured, {1, 2}, {3, 4}, {}, {}}}});
   for (const char* text : {"title", "x", "y"}) plot[text] = attack;

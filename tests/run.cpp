@@ -25,26 +25,20 @@ int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -WTER
 Outcome of_shell(const std::string& command, const std::string& from) {
   const TemporaryFolder folder;
   const std::string out = folder / "out", err = folder / "err",
-                    line = "BIN='" ISOBAR_BINARY_DIR "/bin'; cd '" + from + "' && " + command + " >" + out +
-                           " 2>" + err;
+                    line = "BIN='" ISOBAR_BINARY_DIR "/bin'; cd '" + from + "' && " + command + " >'" + out +
+                           "' 2>'" + err + "'";
   const int status = std::system(line.c_str());
   return {code_of(status), file_text(out), file_text(err)};
 }
 
 }  // namespace
 
-std::string file_text(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
 Outcome run_command(const std::string& line, const std::string& from) {
   return of_shell("{ " + line + "; }", from);
 }
 
 Outcome run_built(const std::string& name, const std::string& arguments, const std::string& from) {
-  return of_shell("$BIN/" + name + " " + arguments, from);
+  return of_shell("\"$BIN\"/" + name + " " + arguments, from);
 }
 
 Outcome ran(const std::string& name, const std::string& arguments, const std::string& from) {
@@ -75,14 +69,13 @@ nlohmann::json measured_of(const std::string& study, const std::string& argument
 }
 
 void browse(const std::string& script, const std::vector<std::string>& words) {
-  std::string command = "python3 " ISOBAR_SOURCE_DIR "/tests/" + script;
-  for (const std::string& word : words) command += " " + word;
+  if (run_command("command -v python3 chromium chromedriver").code != 0)
+    return skip("python3, chromium and chromedriver are not installed");
+  std::string command = "python3 '" ISOBAR_SOURCE_DIR "/tests/" + script + "'";
+  for (const std::string& word : words) command += " '" + word + "'";
   const Outcome run = run_command(command);
   INFO(run.out, run.err);
-  if (run.code == 77 || run.code == 127)
-    skip("python3, chromium and chromedriver are not installed");
-  else
-    CHECK(run.code == 0);
+  CHECK(run.code == 0);
 }
 
 StartedProgram::StartedProgram(std::vector<std::string> words, const TemporaryFolder& folder)

@@ -16,8 +16,6 @@
 
 namespace isobar {
 
-std::string file_text(const std::string& path);
-
 struct Outcome {
   int code;  // or minus the signal that ended it
   std::string out, err;

@@ -8,7 +8,7 @@
 
 #include "../autograd/ops.h"
 #include "message_of.h"
-#include "run.h"
+#include "temporary_folder.h"
 
 namespace isobar::safetensors_test {
 

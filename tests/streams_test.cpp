@@ -26,13 +26,13 @@ TEST_CASE("a program whose standard streams are closed or full ends with its own
     CAPTURE(way);
     for (const char* refused :
          {"train_lm --nonsense", "isobar nonsense", "isobar prepare text.txt -o no/text.safetensors"})
-      CHECK_MESSAGE(run_command(std::string("$BIN/") + refused + " " + way, folder.path()).code == 2,
+      CHECK_MESSAGE(run_command(std::string("\"$BIN\"/") + refused + " " + way, folder.path()).code == 2,
                     refused);
     // What they print is what they are for.
     // The help starts every study: without stdin, that none of them takes a stream's place.
     const char* const starts = holds(way, "<&-") ? "isobar --help" : "isobar --version";
     for (const char* prints : {starts, "isobar tokenize encode --tokenizer byte text.txt"})
-      CHECK_MESSAGE(run_command(std::string("$BIN/") + prints + " " + way, folder.path()).code ==
+      CHECK_MESSAGE(run_command(std::string("\"$BIN\"/") + prints + " " + way, folder.path()).code ==
                         (stdout_works(way) ? 0 : 2),
                     prints);
   }
@@ -40,7 +40,7 @@ TEST_CASE("a program whose standard streams are closed or full ends with its own
 
 TEST_CASE("a training without standard streams writes the same files as one with them") {
   const TemporaryFolder folder;
-  const std::string words = "$BIN/" + tiny_training(folder, 20) + " --log_level trace --out ";
+  const std::string words = "\"$BIN\"/" + tiny_training(folder, 20) + " --log_level trace --out ";
   REQUIRE(run_command(words + "with >/dev/null 2>&1", folder.path()).code == 0);
   int number = 0;
   for (const char* way : {"<&- >&- 2>&-", "<&- >out 2>&-", ">/dev/full 2>/dev/full"}) {

@@ -49,3 +49,12 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+namespace isobar {
+
+inline std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace isobar

@@ -7,7 +7,7 @@
 #include "../data/checksum.h"
 #include "file_size_limit.h"
 #include "message_of.h"
-#include "run.h"
+#include "temporary_folder.h"
 
 namespace isobar::token_store_test {
 

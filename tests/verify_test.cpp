@@ -49,10 +49,9 @@ TEST_CASE("isobar verify --programs runs the user's own build of a study, and ag
   const TemporaryFolder folder;
   const std::string own = folder / "own", out = folder / "out";
   std::filesystem::create_directory(own);
-  const auto verify = [&] {
-    return run_built("isobar verify", "--claim D01 --out " + out + " --programs " + own);
-  };
-  CHECK(holds(verify().err, "--programs: " + own + " has no program decay_study"));
+  const std::string words = "--claim D01 --out " + out + " --programs " + own;
+  const auto verify = [&] { return run_built("isobar verify", words); };
+  check_refused("isobar verify", words, "--programs: " + own + " has no program decay_study");
   std::filesystem::copy_file(ISOBAR_BINARY_DIR "/bin/decay_study", own + "/decay_study");
   const Outcome made = verify();
   CAPTURE(made.err);

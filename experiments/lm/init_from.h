@@ -21,7 +21,7 @@ Checkpoint load_start(const std::string& path);
 void take_model(LmConfig& config, const std::set<std::string>& given, const Checkpoint& start);
 
 // --- The config.json of Hugging Face's transformers, which stands beside model.safetensors
-// (nn/hugging_face.h). An exported folder opens there with AutoModelForCausalLM.from_pretrained(folder).
+// (nn/lm/hugging_face.h). An exported folder opens there with AutoModelForCausalLM.from_pretrained(folder).
 
 // The config.json. Throws as check_layout() does.
 Json hugging_face_config(const LanguageModelConfig& config, HuggingFaceLayout layout);

@@ -47,7 +47,7 @@ Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const 
 // What the optimizer multiplies gradients of this norm with.
 double clipping(double norm, const LmConfig& config);
 
-// --- The loss of a language model on fixed batches. (On a whole text: nn/text_loss.h.)
+// --- The loss of a language model on fixed batches. (On a whole text: nn/lm/text_loss.h.)
 
 // Cross-entropy in nats per token; LanguageModel::loss of a model that is one.
 Tensor loss_of(Module& model, const Batch& batch);

@@ -21,6 +21,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import tomllib
@@ -237,17 +238,22 @@ def read_results(path, mutants):
 
 
 def equivalents():
-    """Reasons by file, line and what the mutant writes."""
+    """The file, line and what the mutant writes, of each row. A line that is gone ends the program with 2."""
     files = tomllib.loads((HERE / "equivalent.toml").read_text())
-    return {(name, squeezed(e["text"]), squeezed(e["after"])): e["reason"] for name in files for e in files[name]}
+    rows = {(name, squeezed(e["text"]), squeezed(e["after"])) for name in files for e in files[name]}
+    for name, text, _ in rows:
+        lines = (ROOT / name).read_text().splitlines() if (ROOT / name).exists() else []
+        if text not in map(squeezed, lines):
+            print(f"equivalent.toml: {name} has no line '{text}'; drop the row, or follow the line", file=sys.stderr)
+            sys.exit(2)
+    return rows
 
 
 def key(row):
     return row["file"], squeezed(row["text"]), squeezed(row["after"])
 
 
-def report(rows, mutants):
-    known = equivalents()
+def report(rows, mutants, known):
     table = defaultdict(Counter)
     alive = []
     for row in rows.values():
@@ -310,6 +316,7 @@ def run_one(build, runner, options, files, mutant):
 
 def main():
     options = arguments()
+    known = equivalents()
     build = options.build.resolve()
     program = build / "build" / "bin" / "isobar_tests"
     if not program.exists():
@@ -318,7 +325,7 @@ def main():
     path = build / "results.csv"
     rows = read_results(path, mutants)
     if options.report:
-        return report(rows, mutants)
+        return report(rows, mutants, known)
     kills = defaultdict(Counter)
     for row in rows.values():
         if killed(row):
@@ -339,7 +346,7 @@ def main():
             todo = [m for i, m in mutants.items() if to_run(rows.get(i), stage)]
             random.Random(1).shuffle(todo)  # so that a part of the run is a fair sample
             run_stage(runner, options.jobs, stage, todo, rows, writer, out)
-    report(rows, mutants)
+    report(rows, mutants, known)
 
 
 if __name__ == "__main__":
