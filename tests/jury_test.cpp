@@ -30,7 +30,7 @@ TEST_CASE("check_layer names the mistakes of the jury's wrong layers, and passes
     const char* name;
     int least, right, misleading;
   };
-  for (const Half& half : {Half{"tuned", 70, 100, 0}, Half{"counted", 55, 75, 5}}) {
+  for (const Half& half : {Half{"tuned", 40, 100, 0}, Half{"counted", 45, 75, 5}}) {
     CAPTURE(half.name);
     const Outcome jury = run_built("jury", std::string(half.name) + " --lines");
     INFO(jury.out, jury.err);

@@ -33,7 +33,6 @@ struct RunningScale : Module {
 };
 
 const bool listed = list_counted({
-
     // x (N, C, L)
     by_hand(
         {"batch statistics",

@@ -5,7 +5,6 @@
 namespace isobar::counted_dtype {
 
 const bool listed = list_counted({
-
     layer({"dtype and precision", "raw loop that knows f64 alone", {"f32 against f64", "forward"}}, {{4, 5}},
           {},
           [](In x) {

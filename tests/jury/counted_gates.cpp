@@ -3,25 +3,6 @@
 
 namespace isobar::counted_gates {
 
-const bool listed_units = list_counted({
-    by_hand(
-        {"gates", "GLU of two inputs: their gradients exchanged", {"swapped inputs"}}, {{4, 3}, {4, 3}}, {},
-        [](In a, In b) { return a * sigmoid(b); },
-        [](In dy, In, In a, In b) {
-          const Tensor gate = sigmoid(b);
-          return std::vector{dy * a * gate * (1 - gate), dy * gate};
-        }),
-    by_hand(
-        {"gates",
-         "smaller of two: the mask the wrong way round",
-         {"one-sided", "swapped inputs"},
-         {"wrong factor", "missing factor", "lost branch"}},
-        {{4, 3}, {4, 3}}, {{3}}, [](In a, In b, In w) { return where(a < b, a, b) * w; },
-        [](In dy, In, In a, In b, In w) {
-          return std::vector{where(a < b, 0, dy * w), where(a < b, dy * w, 0), sum(dy * minimum(a, b), {0})};
-        }),
-});
-
 const bool listed_cells = list_counted({
     by_hand(
         {"gates", "GRU: h through the reset gate lost", {"lost branch", "missing term"}}, {{4, 3}, {4, 3}},

@@ -5,34 +5,6 @@ namespace isobar::counted_gather {
 
 Tensor windows(In x, int64_t k) { return reshape(x, {x.size(0), x.size(1) / k, k}); }
 
-const bool listed_gathers = list_counted({
-    by_hand(
-        {"gather", "columns that repeat: the last one overwrites", {"overwritten"}, {"missing term"}},
-        {{3, 4}}, {{5}},
-        [](In x, In w) {
-          return index_select(x, 1, tensor({5}, std::vector<int64_t>{0, 2, 2, 3, 0})) * w;
-        },
-        [](In dy, In, In x, In w) {
-          const std::vector<int64_t> columns{0, 2, 2, 3, 0};
-          const std::vector<double> from = (dy * w).template to_vector<double>();
-          std::vector<double> to(x.numel(), 0);
-          for (int64_t n = 0; n < x.size(0); ++n)
-            for (int64_t j = 0; j < 5; ++j) to[n * 4 + columns[j]] = from[n * 5 + j];
-          return std::vector{
-              cast(tensor(x.shape(), to), x.dtype()),
-              sum(dy * index_select(x, 1, tensor({5}, std::vector<int64_t>{0, 2, 2, 3, 0})), {0})};
-        }),
-    by_hand(
-        {"gather", "rolled by 2: dx rolled the same way", {"transposed", "misplaced"}}, {{3, 5}}, {{5}},
-        [](In x, In w) {
-          return concat({slice(x, 1, 3, 5), slice(x, 1, 0, 3)}, 1) * w;
-        },
-        [](In dy, In, In x, In w) {
-          const Tensor d = dy * w, rolled = concat({slice(x, 1, 3, 5), slice(x, 1, 0, 3)}, 1);
-          return std::vector{concat({slice(d, 1, 3, 5), slice(d, 1, 0, 3)}, 1), sum(dy * rolled, {0})};
-        }),
-});
-
 const bool listed_pools = list_counted({
     by_hand(
         {"pooling",

@@ -4,21 +4,6 @@
 namespace isobar::counted_linear {
 
 const bool listed = list_counted({
-    by_hand(
-        {"linear", "dx is dy w for y = x w, square", {"transposed"}}, {{4, 6}}, {{6, 6}},
-        [](In x, In w) { return matmul(x, w); },
-        [](In dy, In, In x, In w) {
-          return std::vector{matmul(dy, w), matmul(transpose(x), dy)};
-        }),
-
-    // x (B, T, C) with T = outputs
-    by_hand(
-        {"linear", "db sums over batch and outputs", {"wrong axis", "cross-talk"}}, {{2, 4, 3}},
-        {{4, 3}, {4}}, [](In x, In w, In b) { return linear(x, w, b); },
-        [](In dy, In, In x, In w, In) {
-          return std::vector{matmul(dy, w), einsum("btm,btc->mc", {dy, x}), sum(dy, {0, 2})};
-        }),
-
     // y (B, H, T, D)
     by_hand(
         {"linear", "heads put back without transposing", {"misplaced", "transposed", "attention"}},

@@ -4,7 +4,6 @@
 namespace isobar::counted_losses {
 
 const bool listed = list_counted({
-
     by_hand(
         {"softmax and losses", "l1: no gradient for the target", {"detached"}, {"overwritten"}},
         {{4, 5}, {4, 5}}, {}, [](In x, In target) { return abs(x - target); },

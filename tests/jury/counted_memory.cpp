@@ -63,21 +63,6 @@ const bool listed = list_counted({
                          x, b);
           }),
 
-    layer({"strides and memory", "scale: backward writes over dy", {"inputs untouched"}, {}}, {{4, 5}}, {},
-          [](In x) {
-            return fused([](In v) { return v * 3; },
-                         [](In dy, In, In) {
-                           Tensor dx = dy;
-                           if (!dx.is_contiguous()) return dx * 3;
-                           dispatch_float("scale", dx.dtype(), [&]<class T>() {
-                             T* const numbers = raw::write<T>(dx, "scale in place");
-                             for (int64_t i = 0; i < dx.numel(); ++i) numbers[i] *= 3;
-                           });
-                           return dx;
-                         },
-                         x);
-          }),
-
     module({"strides and memory",
             "one buffer for the results of all calls",
             {"used twice", "repeated calls"},

@@ -8,29 +8,13 @@ Tensor row_mean(In x) { return mean(x, {-1}, true); }
 struct Row {
   Tensor r, h;
 };
-Row centred(In x, double eps = 1e-5) {
-  const Tensor c = x - row_mean(x), r = rsqrt(row_mean(square(c)) + eps);
-  return {r, c * r};
-}
 Row scaled(In x, double eps = 1e-5) {
   const Tensor r = rsqrt(row_mean(square(x)) + eps);
   return {r, x * r};
 }
-Tensor layer_norm_dx(In dh, const Row& row) {
-  return row.r * (dh - row_mean(dh) - row.h * row_mean(dh * row.h));
-}
 Tensor rms_norm_dx(In dh, const Row& row) { return row.r * (dh - row.h * row_mean(dh * row.h)); }
 
 const bool listed = list_counted({
-
-    by_hand(
-        {"norms", "pre-norm block: the residual's dy twice", {"dy added"}, {"lost branch", "missing term"}},
-        {{4, 5}}, {{5}}, [](In x, In w) { return x + layer_norm(x, 5, w, {}, 1e-5); },
-        [](In dy, In, In x, In w) {
-          const Row row = centred(x);
-          return std::vector{layer_norm_dx(dy * w, row) + dy * 2, dy * row.h};
-        }),
-
     layer({"norms", "rms norm: composed form with eps outside of the root", {"composed form"}}, {{4, 6}},
           {{6}},
           [](In x, In w) {

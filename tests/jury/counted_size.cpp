@@ -28,7 +28,6 @@ struct FirstScale : Module {
 };
 
 const bool listed = list_counted({
-
     by_hand(
         {"size", "centring: a batch of one not summed over channels", {"batch of 1"}}, {{4, 5}}, {{5}},
         [](In x, In w) { return (x - mean(x, {-1}, true)) * w; },

@@ -24,19 +24,6 @@ struct RunningScale : Module {
   }
 };
 
-// Wrong: the bias is listed but not trainable.
-struct BiasNotTrainable : Module {
-  Tensor weight, bias;
-
-  explicit BiasNotTrainable(const Rng& rng)
-      : weight(rng.split("weight").normal({3, 4}).set_trainable()), bias(rng.split("bias").normal({3})) {}
-  Tensor forward(const Tensor& x) override { return linear(x, weight, bias); }
-  void fields(Fields& f) override {
-    f("weight", weight);
-    f("bias", bias);
-  }
-};
-
 // Wrong: backward reads x from the layer, where the next call has put its own.
 struct KeptActivation : Module {
   Tensor weight, kept;
@@ -56,24 +43,6 @@ struct KeptActivation : Module {
     });
   }
   void fields(Fields& f) override { f("weight", weight); }
-};
-
-// Wrong: backward scales dy in place.
-struct InPlaceDy : Module {
-  explicit InPlaceDy(const Rng&) {}
-  Tensor forward(const Tensor& input) override {
-    return fused([](In x) { return square(x); },
-                 [](In dy, In, In x) {
-                   Tensor scaled = dy;
-                   if (scaled.is_contiguous())
-                     assign(scaled, dy * x * 2);
-                   else
-                     scaled = dy * x * 2;
-                   return scaled;
-                 },
-                 input);
-  }
-  void fields(Fields&) override {}
 };
 
 // Wrong: noise from a counter of its own.
@@ -148,9 +117,7 @@ JuryLayer state(const std::string& name, const std::vector<std::string>& right,
 }
 
 const bool listed = list_counted({
-    state<BiasNotTrainable>("bias listed but not trainable", {"fields"}),
     state<KeptActivation>("backward reads x of the last call", {"used twice"}, {"another call"}),
-    state<InPlaceDy>("dy scaled in place", {"inputs untouched"}, {"used twice"}),
     state<OwnNoise>("noise from a counter of its own", {"repeated calls"}, {"recompute", "used twice"}),
     state<ComposedWithoutSquare>("composed form without the square", {"composed form"}),
     state<MovesInEvaluation>("running scale moves in evaluation", {"train and eval"}),

@@ -13,22 +13,12 @@ JuryLayer classic(const std::string &name, const std::string &cause, const Draw 
 }
 
 Tensor above(In x, double threshold) { return where(x > threshold, ones(x.shape(), x.dtype()), 0); }
-Tensor row_mean(In x) { return mean(x, {-1}, true); }
-Tensor in_f32(In x) { return raw::cast(x, Dtype::f32); }
 Tensor same_dy(In dy, In, In) { return dy; }
 
 const bool listed = list_tuned({
     classic(
         "square without its 2", "constant factor", {3, 5}, [](In x) { return square(x); },
         [](In dy, In, In x) { return dy * x; }),
-    classic(
-        "dropout without 1 / (1 − p) in the backward", "constant factor", {4, 5},
-        [](In x) { return dropout(x, 0.4, Rng(1)); },
-        [](In dy, In, In x) { return dy * dropout(ones(x.shape(), x.dtype()), 0.4, Rng(1)) * 0.6; }),
-    classic(
-        "half the slope of tanh, in f32", "constant factor", {3, 5},
-        [](In x) { return raw::cast(tanh(in_f32(x)), x.dtype()); },
-        [](In dy, In y, In) { return dy * (1 - square(y)) / 2; }),
     classic(
         "mean without 1/N in the backward", "1/N", {3, 5}, [](In x) { return mean(x, {1}); },
         [](In dy, In, In x) {
@@ -101,10 +91,6 @@ const bool listed = list_tuned({
         "softmax without the sum", "missing term", {3, 5}, [](In x) { return softmax(x); },
         [](In dy, In y, In) { return dy * y; }),
     classic(
-        "softmax without the sum, in f32", "missing term", {3, 5},
-        [](In x) { return raw::cast(softmax(in_f32(x)), x.dtype()); },
-        [](In dy, In y, In) { return dy * y; }),
-    classic(
         "SiLU as if the gate were constant", "missing term", {3, 5}, [](In x) { return silu(x); },
         [](In dy, In, In x) { return dy * sigmoid(x); }),
     classic(
@@ -115,14 +101,7 @@ const bool listed = list_tuned({
         },
         [](In dy, In, In x) { return dy / sqrt(mean(square(x - mean(x, {0}, true)), {0}, true) + 1e-5); }),
     classic(
-        "RMSNorm without the mean square's part", "missing term", {4, 6},
-        [](In x) { return x / sqrt(row_mean(square(x)) + 1e-5); },
-        [](In dy, In, In x) { return dy / sqrt(row_mean(square(x)) + 1e-5); }),
-    classic(
         "tanh without its slope", "missing factor", {3, 5}, [](In x) { return tanh(x); }, same_dy),
-    classic(
-        "sigmoid without 1 − y", "missing factor", {3, 5}, [](In x) { return sigmoid(x); },
-        [](In dy, In y, In) { return dy * y; }),
     by_hand(
         {"classics", "tanh(α x) without α", {"missing factor"}}, {{3, 5}}, {{1}},
         [](In x, In a) { return tanh(x * a); },

@@ -27,12 +27,6 @@ const bool listed = list_tuned({
     layer({"dtype and precision", "y is f32 whatever x is", {"forward", "f32 against f64"}, {"nearly right"}},
           {{4, 5}}, {{5}}, [](In x, In w) { return cast(x * w, Dtype::f32); }),
 
-    layer({"dtype and precision", "unit rows: NaN for a row of zeros", {"forward", "not finite"}},
-          {{{[](const Rng& rng) {
-            return concat({rng.normal({2, 5}), zeros({1, 5})}, 0);
-          }}}},
-          {{5}}, [](In x, In w) { return x * rsqrt(sum(square(x), {1}, true)) * w; }),
-
     // --- right
     by_hand(
         {"dtype and precision", "y of 1e-8"}, {{4, 5}}, {{5}}, [](In x, In w) { return tanh(x) * w * 1e-8; },

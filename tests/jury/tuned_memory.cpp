@@ -15,53 +15,7 @@ Tensor loop(In a, In b, const F& f) {
   return y;
 }
 
-// Keeps what backward needs in the layer instead of in the closure.
-struct KeepsTanh : Module {
-  Tensor weight = ones(5).set_trainable(), t;
-
-  Tensor forward(const Tensor& x) override {
-    if (composed_wanted()) return tanh(x) * weight;
-    Tensor y;
-    {
-      const NoTape pause;
-      t = tanh(x).detach();
-      y = (t * weight).detach();
-    }
-    return record("tanh", y, {x, weight}, [this, w = weight.detach()](In dy) {
-      return std::vector{dy * w * (1 - square(t)), dy * t};
-    });
-  }
-  void fields(Fields& f) override { f("weight", weight); }
-};
-
 const bool listed = list_tuned({
-    layer({"strides and memory", "square: backward's loop takes dy as contiguous", {"strided input"}},
-          {{3, 4}}, {},
-          [](In x) {
-            return fused([](In v) { return square(v); },
-                         [](In dy, In, In v) {
-                           return loop(dy, raw::contiguous(v), [](auto d, auto a) { return 2 * d * a; });
-                         },
-                         x);
-          }),
-
-    layer({"strides and memory", "relu in place", {"inputs untouched"}, {"repeated calls"}}, {{4, 5}}, {{5}},
-          [](In x, In w) {
-            Tensor in = x;
-            if (in.is_contiguous())
-              dispatch_float("relu", in.dtype(), [&]<class T>() {
-                T* const numbers = raw::write<T>(in, "relu in place");
-                for (int64_t i = 0; i < in.numel(); ++i) numbers[i] = std::max(numbers[i], T(0));
-              });
-            return in * w;
-          }),
-
-    module({"strides and memory", "tanh kept in the layer", {"used twice"}, {"another call"}}, {{4, 5}},
-           [](const Rng&) { return std::make_unique<KeepsTanh>(); }),
-
-    layer({"strides and memory", "a contiguous copy that no tape sees", {"detached"}}, {{4, 3}}, {{5, 3}},
-          [](In x, In w) { return transpose(matmul(w, raw::contiguous(transpose(x)))); }),
-
     by_hand(
         {"strides and memory",
          "permuted once more instead of back",

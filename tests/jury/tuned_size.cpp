@@ -16,17 +16,6 @@ Tensor sum_by_threads(In dy, In x) {
   return total;
 }
 
-// A mask of the positive elements, made anew for a new shape only.
-struct KeepsMask : Module {
-  Tensor weight = ones(5).set_trainable(), mask;
-
-  Tensor forward(const Tensor& x) override {
-    if (!mask.defined() || mask.shape() != x.shape()) mask = (x.detach() > 0);
-    return where(mask, x * weight, 0.0);
-  }
-  void fields(Fields& f) override { f("weight", weight); }
-};
-
 const bool listed = list_tuned({
     by_hand(
         {"size", "blocks of four: the rest gets no gradient", {"cross-talk"}, {"missing factor", "detached"}},
@@ -49,28 +38,12 @@ const bool listed = list_tuned({
           return y * (dy - sum(dy * y, {1}, true));
         }),
 
-    // Room for 512 rows.
-    by_hand(
-        {"size", "dw of the last 512 rows only", {"large batch"}, {"overwritten"}}, {{5, 3}}, {{2, 3}},
-        [](In x, In w) { return linear(x, w); },
-        [](In dy, In, In x, In w) {
-          Tensor dw = zeros(w.shape(), x.dtype());
-          for (int64_t begin = 0; begin < x.size(0); begin += 512) {
-            const int64_t end = std::min<int64_t>(x.size(0), begin + 512);
-            dw = matmul(transpose(slice(dy, 0, begin, end)), slice(x, 0, begin, end));
-          }
-          return std::vector{matmul(dy, w), dw};
-        }),
-
     by_hand(
         {"size", "dw summed in one part for each thread", {"1, 2, 8 threads"}}, {{4, 9}}, {{9}},
         [](In x, In w) { return x * w; },
         [](In dy, In, In x, In w) {
           return std::vector{dy * w, sum_by_threads(dy, x)};
         }),
-
-    module({"size", "mask kept from the first input of a shape", {"another call"}}, {{4, 5}},
-           [](const Rng&) { return std::make_unique<KeepsMask>(); }),
 
     by_hand(
         {"size", "dw as a mean times the rows: NaN for an empty batch", {"batch of 0"}, {"not finite"}},

@@ -1,7 +1,10 @@
-// Right layers that are hard to check: gates, attention, pools, time, state.
+// Right layers that are hard to check: gates, attention, losses, pools, time, state, shapes.
+#include <cmath>
 
 #include "../../autograd/recompute.h"
 #include "../../nn/dropout.h"
+#include "../../nn/linear.h"
+#include "../../nn/model.h"
 #include "layers.h"
 
 namespace isobar::tuned_tricky_gates {
@@ -16,6 +19,25 @@ Draw some_real(int64_t batch, int64_t length) {
 }
 
 Tensor over_queries(In mask) { return reshape(mask, {mask.size(0), 1, mask.size(1)}); }
+
+// y = base(x) + x aᵀ bᵀ; the base is frozen.
+struct Lora : Module {
+  Linear base;
+  Tensor a, b;
+
+  explicit Lora(const Rng& rng)
+      : base(5, 3, rng.split("base")),
+        a(rng.split("a").normal({2, 5}).set_trainable()),
+        b(rng.split("b").normal({3, 2}).set_trainable()) {
+    for (Tensor& frozen : parameters(base)) frozen.set_trainable(false);
+  }
+  Tensor forward(const Tensor& x) override { return base(x) + linear(linear(x, a), b); }
+  void fields(Fields& f) override {
+    f("base", base);
+    f("a", a);
+    f("b", b);
+  }
+};
 
 const bool listed = list_tuned({
     by_hand(
@@ -45,6 +67,20 @@ const bool listed = list_tuned({
           const Tensor dp = matmul(dy, transpose(memory)), ds = p * (dp - sum(p * dp, {-1}, true));
           return std::vector{matmul(ds, memory), matmul(transpose(ds), x) + matmul(transpose(p), dy),
                              Tensor()};
+        }),
+    layer({"softmax and losses", "cross entropy of logits of 50, targets nearly certain"},
+          {normal({4, 6}, 0, 50), integers({4}, 6)}, {},
+          [](In x, In targets) { return cross_entropy(x, targets); }),
+    by_hand(
+        {"linear", "tied autoencoder with orthogonal rows"}, {{4, 3}}, {{[](const Rng& rng) {
+          const double angle = rng.uniform_at(0) * 6;
+          const float c = static_cast<float>(std::cos(angle)), s = static_cast<float>(std::sin(angle));
+          return tensor<float>({2, 3}, {c, s, 0, -s, c, 0});
+        }}},
+        [](In x, In w) { return matmul(matmul(x, transpose(w)), w); },
+        [](In dy, In, In x, In w) {
+          const Tensor code = matmul(x, transpose(w)), dcode = matmul(dy, transpose(w));
+          return std::vector{matmul(dcode, w), matmul(transpose(code), dy) + matmul(transpose(dcode), x)};
         }),
 });
 
@@ -81,6 +117,10 @@ struct RunningMean : Module {
 };
 
 const bool listed_modules = list_tuned({
+    module({"shapes", "LoRA over a frozen Linear"}, {{4, 5}},
+           [](const Rng& rng) { return std::make_unique<Lora>(rng); }),
+    layer({"shapes", "Gram matrix (N, N)"}, {{4, 5}}, {{5}},
+          [](In x, In w) { return matmul(x * w, transpose(x)); }, {.batch = false}),
     module({"tricky", "dropout on a residual branch"}, {{4, 5}},
            [](const Rng& rng) { return std::make_unique<DroppedResidual>(rng); }),
     module({"tricky", "running mean"}, {{4, 5}},
