@@ -1,7 +1,6 @@
 // The benchmark program, as far as it can be right or wrong: its speed is no test.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <sstream>
 
 #include "../core/precision.h"

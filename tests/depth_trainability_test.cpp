@@ -1,12 +1,10 @@
 // depth_trainability as its users meet it: the built program, on images that anything but a dead net learns.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <numeric>
 #include <set>
 
 #include "../data/hdf5_file.h"
-#include "../experiments/depth/config.h"
 #include "../experiments/depth/digits.h"
 #include "../experiments/depth/outcome.h"
 #include "fake_mnist.h"

@@ -1,7 +1,6 @@
 // Documents say of the repository what is so: counts are today's, what must be named is named, and phrases
 // that stop readers are found.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <map>
 #include <regex>

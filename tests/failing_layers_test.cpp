@@ -1,8 +1,8 @@
 // Layers that crash or end the program: its last line says which one it was.
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 
 #include "../autograd/tape.h"
 #include "../nn/check/check_layer.h"

@@ -1,5 +1,4 @@
 // A run that takes steps, seen while it grows: metrics.jsonl, run.partial.h5 and the program watch.
-#include <cmath>
 #include <regex>
 
 #include "../experiments/watch/view.h"

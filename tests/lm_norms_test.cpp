@@ -1,8 +1,6 @@
 // lm_norms, the built program run small.
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "../experiments/lm_norms/results.h"
 #include "run.h"
 

@@ -1,9 +1,6 @@
 // norm_jacobian as its users meet it, and the parts that its measurements depend on.
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <tuple>
-
 #include "../autograd/ops.h"
 #include "../experiments/jacobian/fit.h"
 #include "run.h"

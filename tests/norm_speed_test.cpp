@@ -2,7 +2,6 @@
 // What is counted is held against sums by hand.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <limits>
 
 #include "../core/rng.h"

@@ -1,7 +1,6 @@
 // Training over ranks: the order of its sums as it shows from outside, and the bits of one process.
 #include "../experiments/lm/train.h"
 #include "../nn/nn.h"
-#include "../nn/pieces.h"
 #include "message_of.h"
 #include "ranks/tree.h"
 #include "same_tensors.h"

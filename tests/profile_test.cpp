@@ -6,7 +6,6 @@
 #include "../autograd/recompute.h"
 #include "../core/parallel.h"
 #include "../core/serial_loops.h"
-#include "../data/file.h"
 #include "../experiments/harness/profile_report.h"
 #include "../nn/nn.h"
 #include "../nn/pieces.h"

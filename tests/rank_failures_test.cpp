@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "../experiments/harness/command_line.h"
-#include "../experiments/harness/process.h"
 #include "../experiments/lm/checkpointing.h"
 #include "../nn/nn.h"
 #include "message_of.h"

@@ -80,25 +80,6 @@ TEST_CASE("the normal quantile is right to 1e-15 in the middle, both tails, and 
   }
 }
 
-TEST_CASE("a normal draw is the quantile of the uniform draw of the same index") {
-  const Rng rng(11);
-  for (uint64_t i : {0, 1, 2, 1000001}) CHECK(rng.normal_at(i) == normal_quantile(rng.uniform_at(i)));
-}
-
-TEST_CASE("element i of a tensor is draw i, in f64 exactly and in f32 rounded") {
-  const Rng rng(3);
-  const auto normal64 = rng.normal({7, 11}, 2, 3, Dtype::f64).to_vector<double>();
-  const auto normal32 = rng.normal({7, 11}, 2, 3).to_vector<float>();
-  const auto uniform64 = rng.uniform({7, 11}, -1, 3, Dtype::f64).to_vector<double>();
-  const auto integers = rng.integers({7, 11}, 10).to_vector<int64_t>();
-  for (size_t i = 0; i < normal64.size(); ++i) {
-    CHECK(normal64[i] == 2 + 3 * rng.normal_at(i));
-    CHECK(normal32[i] == static_cast<float>(normal64[i]));
-    CHECK(uniform64[i] == -1 + 4 * rng.uniform_at(i));
-    CHECK(integers[i] == static_cast<int64_t>(rng.below(10, i)));
-  }
-}
-
 TEST_CASE("draws made many at a time are those made one by one, at every odd end") {
   const Rng rng(13);
   for (int64_t n : {1, 15, 16, 17, 63, 64, 65, 255, 257, 511, 513, 4095, 4097, 70'001}) {
@@ -118,16 +99,6 @@ TEST_CASE("draws made many at a time are those made one by one, at every odd end
 TEST_CASE("a number in braces is a shape of one dimension") {
   CHECK(Rng(1).normal({8}).shape() == Shape{8});
   CHECK(Rng(1).uniform({8}).shape() == Shape{8});
-}
-
-TEST_CASE("a longer tensor starts with the shorter one, odd sizes and size 0 included") {
-  const Rng rng(4);
-  const auto all = rng.normal(Shape{9}).to_vector<float>();
-  for (int64_t n : {0, 1, 2, 3, 8}) {
-    const auto some = rng.normal(Shape{n}).to_vector<float>();
-    CHECK(some == std::vector<float>(all.begin(), all.begin() + n));
-  }
-  CHECK(rng.normal(Shape{}).item() == all[0]);
 }
 
 TEST_CASE("the same key gives the same bits for 1, 2, 3 and 8 threads") {

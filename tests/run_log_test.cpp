@@ -2,7 +2,6 @@
 #include <regex>
 #include <sstream>
 
-#include "../data/file.h"
 #include "message_of.h"
 #include "scoped_variable.h"
 #include "study.h"

@@ -1,8 +1,6 @@
 
-#include <cmath>
 #include <regex>
 
-#include "../data/file.h"
 #include "../experiments/harness/environment.h"
 #include "file_size_limit.h"
 #include "sanitizers.h"

@@ -1,7 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "../experiments/harness/stats.h"
 
 namespace isobar::stats_test {

@@ -1,8 +1,6 @@
 // TinyText: the parts of a text, and the loss of guessing by frequency.
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "../experiments/lm/small_config.h"
 #include "temporary_folder.h"
 

@@ -1,62 +1,16 @@
-// TreeSum against the recursive definition of its tree.
+// TreeSum: what it takes and holds, and sums of shares. (The order of its tree: spec/same_as_spec.cpp.)
 #include "../core/ranks/tree_sum.h"
 
 #include "../core/rng.h"
 #include "message_of.h"
 #include "same_tensors.h"
-#include "thread_counts.h"
 
 namespace isobar::tree_sum_test {
-
-using Numbers = std::vector<float>;
-
-// sum(0 … n) = sum(0 … k) + sum(k … n), k the largest power of two below n.
-Numbers recursive_sum(const std::vector<Numbers>& pieces, size_t begin, size_t end) {
-  if (end - begin == 1) return pieces[begin];
-  size_t k = 1;
-  while (2 * k < end - begin) k *= 2;
-  Numbers sum = recursive_sum(pieces, begin, begin + k);
-  const Numbers right = recursive_sum(pieces, begin + k, end);
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] += right[i];
-  return sum;
-}
-
-Numbers linear_sum(const std::vector<Numbers>& pieces) {
-  Numbers sum = pieces[0];
-  for (size_t p = 1; p < pieces.size(); ++p)
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += pieces[p][i];
-  return sum;
-}
-
-// Two tensors a piece, of 20,000 and 3 elements.
-std::vector<std::vector<Tensor>> normal_pieces(int64_t count) {
-  std::vector<std::vector<Tensor>> pieces;
-  for (int64_t p = 0; p < count; ++p) {
-    const Rng rng = Rng(7).split(static_cast<uint64_t>(p));
-    pieces.push_back({rng.split("matrix").normal({100, 200}), rng.split("vector").normal({3})});
-  }
-  return pieces;
-}
 
 std::vector<Tensor> sum_of(std::vector<std::vector<Tensor>> pieces) {
   TreeSum sum;
   for (std::vector<Tensor>& piece : pieces) sum.add(std::move(piece));
   return sum.take();
-}
-
-TEST_CASE("pieces are added in the order of the recursive tree, for any number of pieces and threads") {
-  for (const int64_t count : {1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 23}) {
-    CAPTURE(count);
-    for (const size_t which : {0, 1}) {
-      std::vector<Numbers> numbers;
-      for (const std::vector<Tensor>& piece : normal_pieces(count))
-        numbers.push_back(piece[which].to_vector<float>());
-      const Numbers wanted = recursive_sum(numbers, 0, numbers.size());
-      for_thread_counts([&] { CHECK(sum_of(normal_pieces(count))[which].to_vector<float>() == wanted); });
-      // The order shows from four pieces on: a chain would be another number.
-      if (which == 0) CHECK((linear_sum(numbers) != wanted) == (count > 3));
-    }
-  }
 }
 
 TEST_CASE("a tensor that others hold, or that is no block of its own, is read and not overwritten") {

@@ -1,7 +1,6 @@
 // The programs that use a trained model, as their users meet them.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <regex>
 
 #include "../experiments/lm/checkpoint.h"

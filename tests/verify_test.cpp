@@ -4,7 +4,6 @@
 #include <regex>
 
 #include "../experiments/claims/verify.h"
-#include "../experiments/harness/process.h"
 #include "../experiments/harness/program.h"
 #include "run.h"
 

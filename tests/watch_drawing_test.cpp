@@ -1,7 +1,6 @@
 // What isobar watch draws: charts of lines, and the table of modules.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <regex>
 #include <sstream>
 

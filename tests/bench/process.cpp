@@ -1,6 +1,5 @@
 // A whole program, from its start to its end: the small study that a student runs first.
 #include "../../experiments/harness/process.h"
-#include "../../core/error.h"
 #include "../../core/parallel.h"
 #include "../temporary_folder.h"
 #include "case.h"
