@@ -12,10 +12,10 @@
 //
 // A new optimizer takes four steps:
 //   1. optim/x.h: its options, and a class with two constructors and update(), which moves a run of elements
-//      (sgd.h and sgd.cpp are the example; tests/new_optimizer_test.cpp has one in 20 lines);
+//      (sgd.h and sgd.cpp are the example; tests/optim/new_optimizer_test.cpp has one in 20 lines);
 //   2. a kernel in core/kernels/optim.h, where the loop over the elements is worth a page of its own;
 //   3. one line in optim/optim.h;
-//   4. rows in tests/optimizer_test.cpp: values after five steps from another library. The tests of bits,
+//   4. rows in tests/optim/optimizer_test.cpp: values after five steps from another library. The tests of bits,
 //      resuming, clipping and convergence take them from there.
 #pragma once
 

@@ -95,7 +95,7 @@ void add_runs(const ClaimFile& file, const std::string& id, std::vector<std::str
   check(claim != file.claims.end(), "{}: items: there is no claim {}", file.path, id);
   if (claim->kind == Kind::source) add(fmt::format("reads sources: `isobar verify --claim {}`", id));
   if (!claim->test.empty())
-    add("tests/definitions_test.cpp");
+    add("tests/claims/definitions_test.cpp");
   else if (claim->parts.empty() && claim->kind != Kind::source)
     add("cannot run here: " + claim->note);
   for (const Part& part : claim->parts) {

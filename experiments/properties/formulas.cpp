@@ -1,4 +1,4 @@
-// What follows from the definitions (tests/definitions_test.cpp has these), in f64 unless said.
+// What follows from the definitions (tests/claims/definitions_test.cpp has these), in f64 unless said.
 #include <numbers>
 
 #include "../../nn/lm/lm.h"

@@ -1,0 +1,68 @@
+// Indices: PyTorch 1.13.1's values, what is refused, and that a backward does not use indices that changed.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "../../autograd/tape.h"
+#include "../message_of.h"
+#include "../small_tensors.h"
+
+namespace isobar::indices_test {
+
+TEST_CASE("picking and adding by index give PyTorch's values") {
+  CHECK(gather(counted({3, 4}), 1, integers({2, 2}, {3, 0, 1, 1})).to_vector<double>() ==
+        Doubles{3, 0, 5, 5});
+  CHECK(scatter_add(zeros({3, 4}, Dtype::f64), 0, integers({3, 2}, {0, 2, 2, 2, 0, 1}), counted({3, 3}) + 1)
+            .to_vector<double>() == Doubles{8, 0, 0, 0, 0, 8, 0, 0, 4, 7, 0, 0});
+  CHECK(index_add(zeros({3, 2}, Dtype::f64), 0, integers(2, 0, 2), counted({3, 2}) + 1).to_vector<double>() ==
+        Doubles{3, 4, 0, 0, 6, 8});
+}
+
+TEST_CASE("indices that were overwritten before backward are refused by the name of their op") {
+  struct Case {
+    const char *op, *input;
+    Shape indices;
+    std::function<Tensor(const Tensor& x, const Tensor& at)> f;
+  };
+  for (const Case& one : std::vector<Case>{
+           {"index_select", "input 1 [2]", {2}, [](auto x, auto at) { return index_select(x, 0, at); }},
+           {"embedding", "input 1 [2]", {2, 1}, [](auto x, auto at) { return embedding(at, x); }},
+           {"index_add",
+            "input 1 [2]",
+            {2},
+            [](auto x, auto at) {
+              return index_add(zeros({4, 3}), 0, at, x);
+            }},
+           {"gather", "input 1 [2, 3]", {2, 3}, [](auto x, auto at) { return gather(x, 0, at); }},
+           {"scatter_add", "input 2 [2, 3]", {2, 3}, [](auto x, auto at) {
+              return scatter_add(zeros({4, 3}), 0, at, x);
+            }}}) {
+    CAPTURE(one.op);
+    const Tensor x = ones({2, 3}).set_trainable();
+    Tensor at = zeros(one.indices, Dtype::i64);
+    Tape tape;
+    const Tensor loss = sum(one.f(x, at));
+    assign(at, ones(one.indices, Dtype::i64));
+    CHECK(message_of([&] { tape.backward(loss); }) ==
+          std::string("backward: ") + one.input + " of " + one.op +
+              " was overwritten by assign() after it was recorded; call backward before step()");
+  }
+}
+
+TEST_CASE("i32 indices are copied: overwriting the caller's changes nothing") {
+  const Tensor table = ones({3, 2}).set_trainable();
+  Tensor at = raw::cast(integers(0, 2), Dtype::i32);
+  Tape tape;
+  const Tensor loss = sum(embedding(at, table));
+  assign(at, zeros({2}, Dtype::i32));
+  tape.backward(loss);
+  CHECK(table.grad().to_vector<double>() == Doubles{1, 1, 0, 0, 1, 1});
+}
+
+TEST_CASE("scatter_add adds in double") {
+  // 2²⁴ + 1 + 1 is 2²⁴ where f32 adds one by one.
+  const Tensor x = full({1}, 16777216);
+  CHECK(scatter_add(x, 0, integers(0, 0), ones({2})).item() == 16777218);
+}
+
+}  // namespace isobar::indices_test

@@ -1,0 +1,96 @@
+// Layout and einsum: values that PyTorch 1.13.1 prints, edges, and what is refused.
+#include <functional>
+#include <limits>
+
+#include "../../autograd/tape.h"
+#include "../small_tensors.h"
+#include "../thread_counts.h"
+
+namespace isobar::layout_test {
+
+TEST_CASE("layouts give PyTorch's values") {
+  const Tensor x = counted({2, 3}), m = counted({3, 4});
+  CHECK(pad(x, {1, -1, 0, 1}, 9).to_vector<double>() == Doubles{9, 0, 1, 9, 3, 4, 9, 9, 9});
+  CHECK(flip(x, {1}).to_vector<double>() == Doubles{2, 1, 0, 5, 4, 3});
+  CHECK(tril(m, 1).to_vector<double>() == Doubles{0, 1, 0, 0, 4, 5, 6, 0, 8, 9, 10, 11});
+  CHECK(triu(m, -1).to_vector<double>() == Doubles{0, 1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11});
+  CHECK(cumsum(x, 1).to_vector<double>() == Doubles{0, 1, 3, 3, 7, 12});
+  CHECK(stack({x, x}, -1).shape() == Shape{2, 3, 2});
+  CHECK(expand(counted({3, 1}), {2, -1, 4}).shape() == Shape{2, 3, 4});
+  CHECK(expand(counted({3}), {1, 1, 1, 1, 2, 3}).shape() == Shape{1, 1, 1, 1, 2, 3});
+}
+
+TEST_CASE("layouts keep integers and infinities") {
+  const Tensor words = arange(6);
+  CHECK(pad(words, {1, 1}, -100).to_vector<int64_t>() == std::vector<int64_t>{-100, 0, 1, 2, 3, 4, 5, -100});
+  CHECK(flip(words, {0}).to_vector<int64_t>() == std::vector<int64_t>{5, 4, 3, 2, 1, 0});
+  CHECK(tril(reshape(words, {2, 3})).to_vector<int64_t>() == std::vector<int64_t>{0, 0, 0, 3, 4, 0});
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(triu(full({2, 2}, infinity)).to_vector<double>() == Doubles{infinity, infinity, 0, infinity});
+}
+
+TEST_CASE("split gives PyTorch's pieces, and views of x") {
+  const auto extents = [](const std::vector<Tensor>& pieces) {
+    std::vector<int64_t> result;
+    for (const Tensor& piece : pieces) result.push_back(piece.size(0));
+    return result;
+  };
+  CHECK(extents(split(counted({5}), 2)) == std::vector<int64_t>{2, 2, 1});
+  CHECK(extents(split(counted({4}), 4)) == std::vector<int64_t>{4});
+  CHECK(extents(split(counted({0}), 2)) == std::vector<int64_t>{0});
+  CHECK(extents(split(counted({0}), 0)) == std::vector<int64_t>{0});
+  const Tensor x = counted({4, 6});
+  for (const Tensor& piece : split(x, {1, 5}, 1)) CHECK(raw::storage(piece) == raw::storage(x));
+}
+
+TEST_CASE("pad refuses amounts that overflow") {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+  const Tensor x = counted({10});
+  for (const std::vector<int64_t>& amounts : std::vector<std::vector<int64_t>>{
+           {most, 0}, {0, most}, {most, most}, {most, least}, {least, most}, {most - 10, 10}, {least, least}})
+    CHECK_THROWS_AS(pad(x, amounts), Error);
+  CHECK_THROWS_AS(pad(counted({0, 10}), {most - 10, 0}), Error);
+}
+
+TEST_CASE("expand refuses what does not expand") {
+  for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{
+           {4, 3}, {2, 2}, {3}, {-1, 2, 3}, {2, -2}, {0, 3}, {1, 1, 1, 1, 1, 2, 3}})
+    CHECK_THROWS_WITH_AS(expand(f32(2, 3), sizes), doctest::Contains("expand: [2, 3] does not expand to ["),
+                         Error);
+}
+
+TEST_CASE("casts keep the gradient, of a transpose and there and back too") {
+  const auto check_gradient = [](const std::function<Tensor(const Tensor&)>& f, const Doubles& wanted) {
+    const Tensor w = leaf(counted({2, 3}));
+    Tape tape;
+    const Tensor y = f(w);
+    tape.backward(y, cast(counted(y.shape()), y.dtype()));
+    CHECK(w.grad().to_vector<double>() == wanted);
+  };
+  check_gradient([](auto& w) { return cast(w, Dtype::f32); }, {0, 1, 2, 3, 4, 5});
+  check_gradient([](auto& w) { return cast(transpose(w), Dtype::f32); }, {0, 2, 4, 1, 3, 5});
+  check_gradient([](auto& w) { return cast(cast(w, Dtype::f32), Dtype::f64); }, {0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("cumsum adds in double, with the same bits for 1, 2, 3 and 8 threads") {
+  // 2²⁴ + 1 + 1 is 2²⁴ where f32 adds one by one.
+  CHECK(cumsum(tensor({3}, std::vector<float>{16777216, 1, 1}), 0).at({2}) == 16777218);
+  const Tensor x = Rng(1).normal({3, 513, 70});
+  check_same_on_threads([&] { return cumsum(x, 1).to_vector<float>(); });
+}
+
+TEST_CASE("einsum sums over the letters that the output leaves out, in any order of letters") {
+  const Tensor a = counted({2, 3}), b = counted({3, 2}), c = counted({2, 2}), d = counted({1, 3});
+  const auto values = [](std::string_view equation, const std::vector<Tensor>& xs) {
+    return einsum(equation, xs).to_vector<double>();
+  };
+  CHECK(values("ij->ji", {a}) == Doubles{0, 3, 1, 4, 2, 5});
+  CHECK(values("ij->j", {a}) == Doubles{3, 5, 7});
+  CHECK(values("ij,jk", {a, b}) == Doubles{10, 13, 28, 40});
+  CHECK(values("ij,jk->ki", {a, b}) == Doubles{10, 28, 13, 40});
+  CHECK(values("ij,ik->jk", {a, c}) == Doubles{6, 9, 8, 13, 10, 17});
+  CHECK(values("ij,kj->ik", {a, d}) == Doubles{5, 14});
+  CHECK(values("ij,ij->ji", {a, a}) == Doubles{0, 9, 1, 16, 4, 25});
+}
+
+}  // namespace isobar::layout_test

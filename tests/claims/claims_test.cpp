@@ -1,0 +1,275 @@
+// The claims of the texts: complete, with predicates that can hold and can fail, and verdicts that follow the
+// measured values. How parts make a verdict is tested in judge_test.cpp, the rules themselves in
+// rules_test.cpp, files with mistakes in claim_file_test.cpp, the verdicts of the last full run in
+// kept_verdicts_test.cpp.
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "../../experiments/claims/file.h"
+#include "../../experiments/claims/judge.h"
+#include "../../experiments/claims/plan.h"
+#include "../run.h"
+#include "../scoped_variable.h"
+#include "claim_seeds.h"
+
+namespace isobar::claims_test {
+
+using namespace isobar::claims;
+
+// A value that bears a part out, and one that does not.
+double bearing_out(const Part& part) {
+  const Predicate& p = part.predicate;
+  if (p.low == p.high) return p.low;
+  if (p.low == -infinity) return p.log ? p.high / 2 : p.high - 1e-6 * (1 + std::abs(p.high));
+  if (p.high == infinity) return p.low + 1e-6 * (1 + std::abs(p.low));
+  return std::midpoint(p.low, p.high);
+}
+double contradicting(const Part& part) {
+  const Predicate& p = part.predicate;
+  if (p.high < infinity) return p.high + 1 + std::abs(p.high);
+  return p.log ? p.low / 2 : p.low - 1 - std::abs(p.low);
+}
+
+// As the parts of one claim may ask two things of one value, each gets a value of its own.
+Claim with_keys_of_their_own(Claim claim) {
+  for (size_t i = 0; i < claim.parts.size(); ++i)
+    claim.parts[i].key = fmt::format("{} {}", claim.parts[i].key, i);
+  return claim;
+}
+
+Runs values(const Claim& claim, double (*value)(const Part&)) {
+  Runs runs;
+  for (const Part& part : claim.parts)
+    runs.summaries[part.run]["measured"][part.key] = seeds_about(part, value(part));
+  return runs;
+}
+
+TEST_CASE("each file of the program's claims has a letter of its own, and numbers that rise") {
+  std::string letters;
+  for (const ClaimFile& file : builtin_claims()) {
+    letters += file.claims.front().id[0];
+    std::string before = "";
+    for (const Claim& claim : file.claims) {
+      CAPTURE(claim.id);
+      CHECK(claim.id[0] == letters.back());
+      CHECK(claim.id > before);
+      before = claim.id;
+    }
+  }
+  CHECK(letters == "ABCDFG");
+}
+
+TEST_CASE("every row of the texts is complete, in both languages") {
+  for (const Claim* claim : builtin_table()) {
+    CAPTURE(claim->id);
+    CHECK_FALSE(claim->quote.empty());
+    CHECK_FALSE(claim->says_zh.empty());
+    CHECK(claim->note.empty() == claim->note_zh.empty());
+    CHECK(claim->implied.empty() == claim->implied_zh.empty());
+    for (const Part& part : claim->parts) {
+      CAPTURE(part.says);
+      CHECK_FALSE(part.says_zh.empty());
+      CHECK_FALSE(part.why_zh.empty());
+      // The page shows a part without those before it.
+      CHECK_FALSE(part.why.starts_with("as above"));
+      CHECK_FALSE(part.why_zh.starts_with("同上"));
+    }
+    for (const Passage& passage : claim->passages) CHECK_FALSE(passage.reading_zh.empty());
+  }
+}
+
+TEST_CASE("no part gives a word another tolerance than tolerance.cpp does") {
+  for (const Claim* claim : builtin_table())
+    for (const Part& part : claim->parts) {
+      const Predicate& p = part.predicate;
+      if (p.rule != Rule::mean && p.rule != Rule::time) continue;
+      CAPTURE(claim->id);
+      CAPTURE(part.key);
+      const bool two_sided = std::isfinite(p.low) && std::isfinite(p.high);
+      if (two_sided && part.key.ends_with("share_of_gain")) CHECK(part.word == "as_good");
+      if (!two_sided) CHECK_FALSE((p.low == 0 || p.high == 0));  // that is better = "above 0" or "below 0"
+    }
+}
+
+TEST_CASE("every predicate is borne out by one measurement and contradicted by another") {
+  for (const Claim* row : builtin_table()) {
+    if ((row->kind != Kind::measured && row->kind != Kind::definition) || row->parts.empty()) continue;
+    CAPTURE(row->id);
+    const Claim claim = with_keys_of_their_own(*row);
+    const std::string good = claim.kind == Kind::definition ? "by definition"
+                             : claim.note.empty()           ? "confirmed"
+                                                            : "partly";
+    const std::string bad = claim.on_gpu ? "not borne out on this CPU"
+                            : claim.may  ? "not borne out on the task tried"
+                                         : "refuted";
+    CHECK(judge(claim, values(claim, bearing_out)).verdict == good);
+    CHECK(judge(claim, values(claim, contradicting)).verdict == bad);
+    // One part alone turns the verdict.
+    Runs runs = values(claim, bearing_out);
+    const Part& last = claim.parts.back();
+    Json& measured = runs.summaries[last.run]["measured"];
+    measured[last.key] = seeds_about(last, contradicting(last));
+    const bool only = claim.parts.size() == 1;
+    CHECK(judge(claim, runs).verdict == (only || claim.one_statement ? bad : "partly"));
+    // What was not measured decides nothing.
+    measured.erase(last.key);
+    const Judged missing = judge(claim, runs);
+    CHECK(missing.verdict == (last.full_only ? "needs the full run" : "not run here"));
+    CHECK_FALSE(missing.findings.back().not_run.empty());
+    // Nor, but for identities, by one seed.
+    if (last.predicate.rule != Rule::mean) continue;
+    const std::vector<double> one{bearing_out(last)};
+    measured[last.key] = to_json(spread_of(one));
+    CHECK(judge(claim, runs).verdict == "too few seeds");
+    measured[last.key] = seeds_about(last, bearing_out(last));
+    CHECK(judge(claim, runs).verdict == good);
+  }
+}
+
+TEST_CASE("integers are printed in full") {
+  CHECK(exact_number_text(25829888) == "25829888");
+  CHECK(exact_number_text(0.33731) == "0.3373");
+  CHECK(text_of({Rule::every_seed, 3151360, 3151360, false}) == "every seed exactly 3151360");
+  CHECK(text_of({Rule::mean, -0.05, 0.05, false}) == "mean within ±0.05");
+}
+
+TEST_CASE("the course's printed stds are those of claim D01") {
+  const std::string handout = file_text(std::string(ISOBAR_SOURCE_DIR) + "/experiments/course/a6/handout.md"),
+                    cases = file_text(std::string(ISOBAR_SOURCE_DIR) + "/experiments/course/a6/cases.py");
+  for (const Claim* claim : builtin_table()) {
+    if (claim->id != "D01") continue;
+    for (const Part& part : claim->parts) {
+      const std::string printed = fmt::format("{}", part.predicate.low);
+      CHECK(holds(handout, printed));
+      CHECK(holds(cases, printed));
+    }
+  }
+}
+
+TEST_CASE("a claim with parts of the full scale alone needs the full run, and its reason names them") {
+  const std::vector<const Claim*> table = builtin_table();
+  const auto f16 = std::ranges::find(table, "F16", [](const Claim* claim) { return claim->id; });
+  REQUIRE(f16 != table.end());
+  Runs runs;
+  for (const Part& part : (*f16)->parts) runs.summaries[part.run]["measured"] = Json::object();
+  for (const Part& part : (*f16)->parts)
+    if (!part.full_only) runs.summaries[part.run]["measured"][part.key] = same_for_all_seeds(1);
+  const Judged judged = judge(**f16, runs);
+  CHECK(judged.verdict == "needs the full run");
+  CHECK(holds(judged.reason, "Fixup of 1000 blocks learns MNIST (accuracy) needs --full"));
+}
+
+TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {
+  const TemporaryFolder folder;
+  check_refused("isobar verify", "--only norm_propertys --out " + (folder / "all"),
+                "got 'norm_propertys'; did you mean norm_properties?\n");
+  CHECK_FALSE(std::filesystem::exists(folder / "all/summary.json"));
+}
+
+TEST_CASE("a study that cannot run here leaves its claims without a verdict, with its own message") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "all";
+  folder.write("mnist/t10k-images-idx3-ubyte", "not images");
+  const ScopedVariable data("ISOBAR_DATA", folder.path().string());
+  const Outcome outcome = run_built("isobar verify", "--only depth_trainability --out " + out);
+  CHECK(outcome.code == 3);
+  const Json written = Json::parse(file_text(out + "/summary.json"));
+  CHECK(written["expectations"].empty());
+  CHECK_FALSE(written["runs"][0]["done"].get<bool>());
+  for (const Json& claim : written["claims"]) {
+    if (claim["id"] != "F16") continue;
+    CHECK(claim["verdict"] == "not run here");
+    const std::string reason = claim["parts"].back()["not_run"];
+    CHECK(reason.starts_with("the run depth_trainability could not be made: "));
+    CHECK(holds(reason, ": depth_trainability: mnist: neither t10k-labels"));
+    CHECK(holds(claim["reason"].get<std::string>(), reason));
+  }
+}
+
+TEST_CASE("a study that cannot write its results has failed; that is not one that cannot run here") {
+  const TemporaryFolder folder;
+  folder.write("all/norm_properties", "a file where the folder of the run belongs");
+  const Outcome outcome = run_built("isobar verify", "--only norm_properties --out " + (folder / "all"));
+  CHECK(outcome.code == 1);
+  CHECK(holds(outcome.out, "norm_properties: failed; its claims are not judged: "));
+  CHECK_FALSE(holds(outcome.out, "cannot run here"));
+  const Json written = Json::parse(file_text(folder / "all/summary.json"));
+  REQUIRE(written["expectations"].size() == 1);
+  CHECK(holds(written["expectations"][0]["detail"].get<std::string>(), "norm_properties: --out: "));
+}
+
+TEST_CASE("verdicts follow the measured files, and finished runs are not made again") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "all", arguments = "--quick --only norm_properties --out " + out;
+  const auto row = [&](const char* id) {
+    const Json written = Json::parse(file_text(out + "/summary.json"));
+    for (const Json& claim : written["claims"])
+      if (claim["id"] == id) return claim;
+    return Json();
+  };
+  const auto verdict = [&](const char* id) { return row(id)["verdict"].get<std::string>(); };
+  Outcome outcome = run_built("isobar verify", arguments);
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(verdict("A05") == "confirmed");
+  CHECK(verdict("C03") == "partly");
+  CHECK(verdict("D11") == "partly");
+  CHECK(verdict("A07") == "by definition");
+  CHECK(verdict("A10") == "partly by its source");
+  CHECK(verdict("D01") == "not run here");
+  CHECK(verdict("D26") == "cited, not checked");
+  // What a row must have, for the page and for whoever cites it.
+  for (const char* field :
+       {"source", "quote", "claim", "claim_zh", "verdict", "reason", "reason_zh", "scale"})
+    CHECK_FALSE(row("D11")[field].get<std::string>().empty());
+  const Json part = row("D11")["parts"][1];
+  for (const char* field :
+       {"rule", "wanted", "wanted_zh", "measured", "measured_zh", "why", "why_zh", "outcome"})
+    CHECK_FALSE(part[field].get<std::string>().empty());
+  CHECK(part["n"] == 20);
+  CHECK(part["interval"][0].get<double>() > 22);
+
+  const std::string path = out + "/norm_properties/summary.json";
+  Json summary = Json::parse(file_text(path));
+  summary["measured"]["shift.layernorm.change"] = same_for_all_seeds(0.5);
+  Part of_mean;
+  of_mean.predicate.rule = Rule::mean;
+  summary["measured"]["length.euclidean"] = seeds_about(of_mean, 1);
+  std::ofstream(path) << summary.dump(2);
+  outcome = run_built("isobar verify", arguments + " --force");
+  REQUIRE(outcome.code == 0);
+  CHECK(holds(outcome.out, "norm_properties: there already"));
+  // A run of another version is made again: it may measure other values.
+  Json older = summary;
+  older["environment"]["version"] = "0.1.0";
+  std::ofstream(path) << older.dump(2);
+  outcome = run_built("isobar verify", arguments + " --force");
+  REQUIRE(outcome.code == 0);
+  CHECK_FALSE(holds(outcome.out, "norm_properties: there already"));
+  CHECK(verdict("A05") == "confirmed");
+  summary["expectations"][0]["ok"] = false;
+  std::ofstream(path) << summary.dump(2);
+  CHECK(run_built("isobar verify", arguments + " --force").code == 1);  // kept, but not forgotten
+  CHECK(verdict("A05") == "refuted");
+  CHECK(verdict("D11") == "confirmed");
+  CHECK(verdict("C03") == "partly");
+}
+
+// The settings that the sentences name are those of the studies.
+TEST_CASE("every study that trains says on what, as it is run by default") {
+  for (const std::string& study : studies()) {
+    if (!trains(study)) continue;
+    CAPTURE(study);
+    const Outcome outcome = run_built(study, "--print-config");
+    const Json summary = {{"program", study}, {"config", Json::parse(outcome.out)}, {"corpus", "synthetic"}};
+    for (const char* key : {"x", "few.x", "batch2.x", "batch4.x", "batch8.x", "64x16.x"})
+      for (const std::string& said : {trained_on(summary, key).en, trained_on(summary, key).zh}) {
+        CHECK_FALSE(said.empty());
+        CHECK_FALSE(holds(said, "its summary"));
+        CHECK_FALSE(holds(said, "{"));
+      }
+  }
+}
+
+}  // namespace isobar::claims_test

@@ -1,0 +1,187 @@
+// How the parts of a claim, its looks and what its nets were trained on make a verdict and its row.
+#include "../../experiments/claims/judge.h"
+
+#include <doctest/doctest.h>
+
+#include "../holds.h"
+#include "claim_seeds.h"
+
+namespace isobar::judge_test {
+
+using namespace isobar::claims;
+
+// A claim of a part for each key, of the run "r".
+Claim claim_of(const std::vector<const char*>& keys, const Predicate& predicate) {
+  Claim claim;
+  claim.id = "N01";
+  for (const char* key : keys) {
+    Part& part = claim.parts.emplace_back();
+    part.says = part.key = key, part.run = "r", part.predicate = predicate;
+  }
+  return claim;
+}
+
+TEST_CASE("a claim about a text has the verdict that its passages give") {
+  Claim claim;
+  claim.kind = Kind::source;
+  Passage passage;
+  passage.bearing = Bearing::lacks;
+  claim.passages = {passage};
+  CHECK(judge(claim, {}).verdict == "false by its source");
+  passage.bearing = Bearing::bears_out;
+  claim.passages.push_back(passage);
+  CHECK(judge(claim, {}).verdict == "partly by its source");
+  claim.one_statement = true;
+  CHECK(judge(claim, {}).verdict == "false by its source");
+  claim.passages.erase(claim.passages.begin());
+  CHECK(judge(claim, {}).verdict == "true by its source");
+  claim.passages[0].bearing = Bearing::contradicts;
+  CHECK(judge(claim, {}).verdict == "false by its source");
+}
+
+TEST_CASE("a busy machine and too few seeds leave a claim open, unless other parts settle it") {
+  Claim claim = claim_of({"t", "m"}, {Rule::mean, 0, infinity, false});
+  Part &time = claim.parts[0], &mean = claim.parts[1];
+  time.predicate = {Rule::time, 2, infinity, false};
+  Runs runs;
+  Json& measured = runs.summaries["r"]["measured"];
+  measured["t"] = seeds_about(time, 3);
+  measured["m"] = seeds_about(mean, 1);
+  CHECK(judge(claim, runs).verdict == "confirmed");
+  measured["machine.busy"] = same_for_all_seeds(1);
+  CHECK(judge(claim, runs).verdict == "machine too busy");
+  measured["machine.busy"] = same_for_all_seeds(0);
+  const std::vector<double> wide{-1, 2, 0.5};
+  measured["m"] = to_json(spread_of(wide));
+  CHECK(judge(claim, runs).verdict == "too few seeds");
+  measured["t"] = seeds_about(time, 1);
+  measured["m"] = seeds_about(mean, 1);
+  CHECK(judge(claim, runs).verdict == "partly");
+  claim.one_statement = true;
+  measured["m"] = to_json(spread_of(wide));
+  CHECK(judge(claim, runs).verdict == "refuted");  // one part fails, whatever the other would do
+}
+
+TEST_CASE("an open part beside decided ones leaves the claim open") {
+  const Claim claim = claim_of({"holds", "fails", "open"}, {Rule::mean, 0, infinity, false});
+  Runs runs;
+  Json& measured = runs.summaries["r"]["measured"];
+  const auto seeds = [](std::vector<double> values) { return to_json(spread_of(values)); };
+  measured["holds"] = seeds({5, 5.1, 5.2, 4.9});
+  measured["fails"] = seeds({-5, -5.1, -5.2, -4.9});
+  measured["open"] = seeds({-1, 2, 0.5});
+  CHECK(judge(claim, runs).verdict == "too few seeds");
+  measured["open"] = with_named_infinities(seeds({1, infinity, 2}));
+  CHECK(judge(claim, runs).verdict == "rule does not hold");
+  measured["open"] = seeds({5, 5.1, 5.2, 4.9});
+  CHECK(judge(claim, runs).verdict == "partly");
+}
+
+TEST_CASE("each look at more seeds makes the interval longer, and is said") {
+  const Claim claim = claim_of({"k"}, {Rule::mean, 1, infinity, false});
+  Runs runs;
+  const std::vector<double> values{0.9, 1.1, 1.3, 1.2};
+  runs.summaries["r"]["measured"]["k"] = to_json(spread_of(values));
+  const Finding first = judge(claim, runs).findings[0];
+  CHECK(first.looks == std::vector<int64_t>{4});
+  runs.looks[{"r", "k"}] = {4};  // the same look once more
+  CHECK(judge(claim, runs).findings[0].reading.interval.low == first.reading.interval.low);
+  runs.looks[{"r", "k"}] = {2, 3};
+  const Judged third = judge(claim, runs);
+  CHECK(third.findings[0].looks == std::vector<int64_t>{2, 3, 4});
+  CHECK(third.findings[0].reading.interval.low < first.reading.interval.low);
+  CHECK(third.findings[0].needed > first.needed);
+  CHECK(holds(third.reason, "4 seeds, look 3"));
+  CHECK(to_json(third)["parts"][0]["looks"] == Json({2, 3, 4}));
+}
+
+TEST_CASE("a verdict names what it assumes of few seeds, and why a rule does not hold") {
+  Claim claim = claim_of({"the gain"}, {Rule::mean, 1, infinity, false});
+  Runs runs;
+  const auto judged_of = [&](std::vector<double> values) {
+    runs.summaries["r"]["measured"]["the gain"] = with_named_infinities(to_json(spread_of(values)));
+    return judge(claim, runs);
+  };
+  Judged judged = judged_of({2, 2.1, 2.2, 1.9, 1.8});
+  CHECK(judged.verdict == "confirmed");
+  CHECK(judged.reason.starts_with("the gain: holds, assuming normal values, 2 ["));
+  CHECK(judged.reason_zh.starts_with("the gain: 成立，假定值服从正态分布, 2 ["));
+  CHECK(to_json(judged)["parts"][0]["outcome_text"] == "holds, assuming normal values");
+  judged = judged_of({2, 2, 2, 2, 2});
+  CHECK(judged.verdict == "rule does not hold");
+  CHECK(holds(judged.reason, "most seeds have one value (every_seed is the rule for it)"));
+  judged = judged_of({1.5, 1.5002, 1.5001, 1.5003, 2.5});
+  CHECK(judged.verdict == "rule does not hold");
+  CHECK(holds(judged.reason, "the seeds lie in clusters"));
+  judged = judged_of({2, infinity, 2.1, 2.2});
+  CHECK(judged.verdict == "rule does not hold");
+  CHECK(holds(judged.reason, "a seed is infinite"));
+  // Five show how far they spread: a bound beyond ten times that is decided. Ten have an interval of their
+  // own.
+  judged = judged_of({41, 41.1, 41.2, 41.05, 42});
+  CHECK(judged.verdict == "confirmed");
+  CHECK(holds(judged.reason, "holds, the bound being far from all seeds, 41.27 [31, 52]"));
+  judged = judged_of({5, 5.1, 5.2, 4.9, 4.8, 5, 5.1, 5.05, 4.95, 7});
+  CHECK(judged.verdict == "confirmed");
+  CHECK(holds(judged.reason, "holds, by the interval for skewed seeds, 5.21 ["));
+  judged = judged_of({3});
+  CHECK(judged.verdict == "too few seeds");
+  CHECK_FALSE(holds(judged.reason, "3, one value, no error rate"));
+  claim.parts[0].predicate.rule = Rule::every_seed;
+  judged = judged_of({3});
+  CHECK(judged.verdict == "confirmed");
+  CHECK(judged.reason == "the gain: holds, 3, one value, no error rate (wanted every seed at least 1)");
+}
+
+TEST_CASE("what was trained is said by the settings of the run, in both languages") {
+  const auto of = [](const char* study, const std::string& key, const Json& config, const char* corpus) {
+    return trained_on({{"program", study}, {"config", config}, {"corpus", corpus}}, key);
+  };
+  const Json lm = {{"n_layer", 4},
+                   {"widths", "64"},
+                   {"steps", 250},
+                   {"learning_rates", "1e-3,3e-3"},
+                   {"deep_layers", 16},
+                   {"deep_steps", 100},
+                   {"deep_learning_rates", "1e-2"}};
+  const TrainedOn shallow = of("lm_norms", "pre.none_minus_rmsnorm.share_of_gain", lm, "tinyshakespeare.txt");
+  CHECK(shallow.en == "4 blocks of width 64, 250 steps on Tiny Shakespeare, best rate of 1e-3,3e-3");
+  CHECK(shallow.zh == "4 块、宽 64，在 Tiny Shakespeare 上训练 250 步，学习率取 1e-3,3e-3 中最佳");
+  CHECK(of("lm_norms", "64x16.pre.none_minus_rmsnorm.share_of_gain", lm, "synthetic").en ==
+        "16 blocks of width 64, 100 steps on the synthetic language, rates 1e-2");
+  CHECK(of("lm_norms", "pre.x", Json::object(), "synthetic").en == "its summary does not say on what");
+  CHECK(of("depth_trainability", "pre.x", {{"width", 128}, {"steps", 100}, {"learning_rate", 0.0}}, "").en ==
+        "width 128, 100 steps of Adam on MNIST digits, rate tuned");
+  CHECK(of("warmup", "gradient.pre.exponent", {}, "").en.empty());
+  CHECK(of("decay_study", "layer8.std", {}, "").en.empty());
+}
+
+TEST_CASE("a claim's row says what its nets were trained on, each net once") {
+  Claim claim = claim_of({"pre.a", "pre.b"}, {.rule = Rule::mean, .high = 1});
+  claim.says = "they are equal";
+  Runs runs;
+  runs.summaries["r"] = {
+      {"program", "lm_norms"},
+      {"corpus", "synthetic"},
+      {"config", {{"n_layer", 4}, {"widths", "64"}, {"steps", 9}, {"learning_rates", "1e-3"}}},
+      {"measured", {{"pre.a", same_for_all_seeds(0)}, {"pre.b", same_for_all_seeds(0)}}}};
+  const Judged judged = judge(claim, runs);
+  const std::string said = "4 blocks of width 64, 9 steps on the synthetic language, best rate of 1e-3";
+  CHECK(to_json(judged)["trained_on"] == said);
+  CHECK(to_json(judged)["trained_on_zh"] == "4 块、宽 64，在合成语言上训练 9 步，学习率取 1e-3 中最佳");
+  CHECK(to_json(judged)["parts"][1]["trained_on"] == said);
+  CHECK(parts_table(judged).ends_with("Trained: " + said + ".\n"));
+}
+
+TEST_CASE("what may be somewhere is not refuted where it was tried, and a remark changes no verdict") {
+  Claim claim = claim_of({"k"}, {.rule = Rule::every_seed, .high = 1});
+  claim.says = "it may be", claim.may = true, claim.remark = "one task";
+  Runs runs;
+  runs.summaries["r"]["measured"]["k"] = same_for_all_seeds(2);
+  CHECK(judge(claim, runs).verdict == "not borne out on the task tried");
+  CHECK(to_json(judge(claim, runs))["remark"] == "one task");
+  runs.summaries["r"]["measured"]["k"] = same_for_all_seeds(0);
+  CHECK(judge(claim, runs).verdict == "confirmed");
+}
+
+}  // namespace isobar::judge_test

@@ -1,0 +1,235 @@
+// What the last full runs measured (experiments/claims/full.json): judged by the rules and claims of today,
+// shown by the documents, and renewed by isobar verify --keep.
+#include <doctest/doctest.h>
+
+#include <regex>
+
+#include "../../experiments/claims/verdicts.h"
+#include "../../experiments/harness/environment.h"
+#include "../message_of.h"
+#include "../run.h"
+
+namespace isobar::kept_verdicts_test {
+
+using namespace isobar::claims;
+
+const std::string source_dir = ISOBAR_SOURCE_DIR;
+
+const char* const text_of_two_parts = R"(
+[source]
+id = "900"
+title = "A text"
+author = "unknown"
+date = "unknown"
+address = "unknown"
+[run.short]
+study = "decay_study"
+full = "--seeds 4"
+[run.other]
+study = "decay_study"
+[[claim]]
+id = "Z01"
+quote = "It is 2 and 3."
+says = "it is 2, and the other is 3"
+[[claim.part]]
+says = "it is 2"
+run = "short"
+key = "a"
+rule = "mean"
+between = [1.5, 2.5]
+why = "a quarter to either side"
+[[claim.part]]
+says = "the other is 3"
+run = "other"
+key = "b"
+rule = "every_seed"
+equals = 3
+why = "a count"
+)";
+
+const std::vector<ClaimFile>& two_parts() {
+  static const std::vector<ClaimFile> files = {parse_claims(text_of_two_parts, "z.toml")};
+  return files;
+}
+
+PlannedRun planned(const std::string& name, const std::vector<std::string>& arguments) {
+  const std::string folder = arguments.empty() ? name : name + ".full";
+  return {.name = name, .folder = folder, .program = "decay_study", .arguments = arguments, .where = ""};
+}
+
+Json summary_of(const std::string& key, const std::vector<double>& values) {
+  Json summary;
+  summary["measured"][key] = to_json(spread_of(values));
+  summary["measured"]["unread"] = summary["measured"][key];
+  summary["config"] = {{"depth", 8}, {"seeds", values.size()}};
+  summary["environment"] = {{"commit", "0123456789ab"}, {"cpu", "any"}, {"threads", 2}};
+  summary["timing"] = {{"wall_s", 1.26}, {"date", "2026-11-23"}};
+  return summary;
+}
+
+const char* const nothing = R"({"runs": [], "values": []})";
+
+TEST_CASE("every part of every claim has a kept value, of a run of today's settings and sources") {
+  const Kept& kept = Kept::shipped();
+  const Runs runs = kept.runs(builtin_claims());
+  for (const Claim* claim : builtin_table())
+    for (const Part& part : claim->parts) {
+      const auto summary = runs.summaries.find(part.run);
+      const bool has = summary != runs.summaries.end() && summary->second["measured"].contains(part.key);
+      CHECK_MESSAGE(has, claim->id, ": isobar verify --keep --claim ", claim->id, " measures ", part.run,
+                    ": ", part.key);
+    }
+  for (const PlannedRun& run : plan(builtin_claims(), "full")) {
+    if (!runs.summaries.contains(run.name)) continue;
+    INFO("isobar verify --keep --only ", run.name, " measures it anew");
+    const Json line = kept.run(run.name);
+    CHECK(std::regex_match(line["commit"].get<std::string>(), std::regex("[0-9a-f]{12,}")));
+    CHECK(std::regex_match(line["date"].get<std::string>(), std::regex("20\\d\\d-\\d\\d-\\d\\d")));
+    // A preset may mean something else than it did.
+    std::string words;
+    for (const std::string& word : run.arguments) words += word + " ";
+    CHECK(line["config"] == Json::parse(run_built(run.program, words + "--print-config").out));
+  }
+}
+
+TEST_CASE("the documents show the verdicts of the kept values by today's claims and rules") {
+  INFO("isobar verify --kept --renew writes them");
+  const std::string readme = file_text(source_dir + "/README.md");
+  CHECK(file_text(source_dir + "/experiments/verdicts.md") == verdicts_page(Kept::shipped()));
+  CHECK(readme == with_block(readme, "verdicts", readme_verdicts(Kept::shipped())));
+  CHECK(file_text(source_dir + "/experiments/coverage.md") == coverage_page());
+  const std::string experiments = file_text(source_dir + "/experiments/README.md");
+  CHECK(experiments == with_block(experiments, "studies", studies_table(Kept::shipped())));
+  // Nor does a document count verdicts by hand.
+  const size_t begin = readme.find("<!-- verdicts -->"), end = readme.find("<!-- end of verdicts -->");
+  std::string elsewhere = readme.substr(0, begin) + readme.substr(end);
+  for (const char* page : {"README.md", "coverage.md", "claims/README.md"})
+    elsewhere += file_text(source_dir + "/experiments/" + page);
+  std::smatch typed;
+  CHECK_MESSAGE(
+      !std::regex_search(elsewhere, typed, std::regex("\\b[0-9]+\\s+(claims|confirmed|refuted|partly)\\b")),
+      typed.str());
+  CHECK(holds(message_of([] { with_block("no such lines", "verdicts", ""); }), "<!-- verdicts -->"));
+}
+
+TEST_CASE("a kept value is judged as the run's own summary was") {
+  Kept kept(nothing);
+  kept.take(planned("short", {"--seeds", "4"}), summary_of("a", {1.9876543210987, 2.1, 2.05, 1.95}),
+            two_parts(), "full");
+  const Claim& claim = two_parts().front().claims.front();
+  CHECK(judge_kept(claim, kept.runs(two_parts())).verdict == not_kept);
+  kept.take(planned("other", {}), summary_of("b", {3, 3, INFINITY}), two_parts(), "full");
+
+  const Runs again = Kept(kept.text()).runs(two_parts());
+  CHECK(again.summaries.at("short")["measured"]["a"]["values"] == Json({1.98765432, 2.1, 2.05, 1.95}));
+  CHECK(with_named_infinities(again.summaries.at("other"))["measured"]["b"]["values"] == Json({3, 3, "inf"}));
+  CHECK_FALSE(again.summaries.at("short")["measured"].contains("unread"));
+  const Judged judged = judge_kept(claim, again);
+  CHECK(judged.findings[0].reading.outcome == PartOutcome::holds);
+  CHECK(judged.findings[1].reading.outcome == PartOutcome::fails);
+  CHECK(judged.verdict == "partly");
+  CHECK(kept_at({&claim}, kept, false) == "0123456789ab, 2026-11-23");
+  // One line each.
+  CHECK(holds(kept.text(), "\n{\"run\":\"other\",\"key\":\"b\",\"looks\":[3],\"values\":[3,3,\"inf\"]}"));
+}
+
+TEST_CASE("more seeds of the same settings are a further look, other settings a first one") {
+  Kept kept(nothing);
+  const auto looks = [&](const std::vector<std::string>& arguments, const std::vector<double>& values) {
+    Json summary = summary_of("a", values);
+    if (arguments.size() > 2) summary["config"]["depth"] = 5;
+    kept.take(planned("short", arguments), summary, two_parts(), "full");
+    const Json json = Json::parse(kept.text());
+    CHECK(json["values"][0]["values"].size() == values.size());
+    return json["values"][0]["looks"];
+  };
+  CHECK(looks({"--seeds", "2"}, {2, 2.1}) == Json({2}));
+  CHECK(looks({"--seeds", "2"}, {2, 2.2}) == Json({2}));
+  CHECK(looks({"--seeds", "4"}, {2, 2.1, 2, 1.9}) == Json({2, 4}));
+  CHECK(kept.runs(two_parts()).looks.at({"short", "a"}) == std::vector<int64_t>{2, 4});
+  CHECK(looks({"--seeds", "2"}, {2, 2.1}) == Json({2, 4}));
+  CHECK(looks({"--seeds", "3", "--depth", "5"}, {2, 2.1, 2}) == Json({3}));
+  // The file now asks for other settings than those that are kept.
+  CHECK(kept.runs(two_parts()).missing.at("short") == "it is kept with other settings");
+}
+
+TEST_CASE("what failed, tells no commit or lacks a value is not kept, and a quick run keeps its seconds") {
+  Kept kept(nothing);
+  const PlannedRun run = planned("short", {"--seeds", "4"});
+  const auto refusal = [&](const Json& summary) {
+    const std::string before = kept.text();
+    const std::string message = message_of([&] { kept.take(run, summary, two_parts(), "full"); });
+    CHECK(kept.text() == before);
+    return message;
+  };
+  Json summary = summary_of("a", {1, 2});
+  summary["expectations"] = {{{"name", "the loss falls"}, {"ok", false}}};
+  CHECK(refusal(summary) == "the run short failed its own check 'the loss falls'");
+  summary = summary_of("a", {1, 2});
+  summary["environment"].erase("commit");
+  CHECK(refusal(summary) == "the run short tells no commit and date; make it again with this version");
+  CHECK(refusal(summary_of("c", {1, 2})) == "the run short has no values of a");
+  CHECK(refusal(summary_of("a", {})) == "the run short has no values of a");
+
+  kept.take(run, summary_of("a", {1, 2}), two_parts(), "full");
+  kept.take(planned("other", {}), summary_of("b", {3}), two_parts(), "full");
+  const Json before = Json::parse(kept.text());
+  CHECK(kept.seconds("full").at("short") == 1.3);
+  CHECK_FALSE(kept.seconds("quick").contains("short"));
+  CHECK(kept.seconds("quick").at("other") == 1.3);  // it has one scale
+  kept.take(run, summary_of("a", {7}), two_parts(), "quick");
+  const Json after = Json::parse(kept.text());
+  CHECK(kept.seconds("quick").at("short") == 1.3);
+  CHECK(after["values"] == before["values"]);
+  CHECK(after["runs"][0] == before["runs"][0]);  // "other"
+  kept.drop_unread({});
+  CHECK(Json::parse(kept.text()) == Json::parse(nothing));
+}
+
+TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
+  const TemporaryFolder folder;
+  const std::string tree = folder / "tree", values = tree + "/experiments/claims/full.json";
+  std::filesystem::create_directories(tree + "/experiments/claims");
+  const std::string before = file_text(source_dir + "/experiments/claims/full.json");
+  folder.write("tree/README.md", "# A tree\n<!-- verdicts -->\nold\n<!-- end of verdicts -->\nend\n");
+  folder.write("tree/experiments/README.md", "<!-- studies -->\n<!-- end of studies -->\n");
+  folder.write("tree/experiments/claims/full.json", before);
+  const std::string place = "--tree " + tree + " --out " + (folder / "out") + " ";
+  const Outcome made = ran("isobar verify", place + "--keep --claim D01");
+  CHECK(holds(made.out, "blog8: kept, of commit " + isobar_commit()));
+
+  const Json old = Json::parse(before), now = Json::parse(file_text(values));
+  const auto others = [](Json json) {
+    Json kept = Json::object();
+    for (const char* list : {"runs", "values"})
+      for (const Json& line : json[list])
+        if (line.value("name", line.value("run", "")) != "blog8") kept[list].push_back(line);
+    return kept;
+  };
+  CHECK(others(now) == others(old));
+  const Json run = Kept(file_text(values)).run("blog8");
+  const Json summary = Json::parse(file_text(folder / "out/blog8/summary.json"));
+  for (const char* name : {"commit", "cpu", "threads"}) CHECK(run[name] == summary["environment"][name]);
+  CHECK(run["date"] == summary["timing"]["date"]);
+  CHECK(file_text(tree + "/README.md") == "# A tree\n<!-- verdicts -->\n" +
+                                              readme_verdicts(Kept(file_text(values))) +
+                                              "<!-- end of verdicts -->\nend\n");
+  CHECK(holds(file_text(tree + "/experiments/README.md"), studies_table(Kept(file_text(values)))));
+  CHECK(file_text(tree + "/experiments/verdicts.md") == verdicts_page(Kept(file_text(values))));
+
+  const Outcome shown = ran("isobar verify", place + "--kept --claim D01");
+  const std::vector<const Claim*> table = builtin_table();
+  const Claim* d01 = *std::ranges::find(table, "D01", &Claim::id);
+  CHECK(holds(shown.out, "measured at " + kept_at({d01}, Kept::shipped())));
+  for (const auto& [words, error] : std::vector<std::pair<std::string, std::string>>{
+           {"--keep --kept", "--kept makes no run, --keep keeps what runs measured"},
+           {"--renew", "--renew: writes the verdicts of the kept values; add --kept"},
+           {"--keep --seed 1000", "drop --seed 1000"},
+           {"--keep --programs .", "drop --programs"},
+           {"--keep " + source_dir + "/experiments/claims/003.toml", "of the texts that come along are kept"},
+           {"--keep --tree /nowhere", "found none in '/nowhere'; name it with --tree"}}) {
+    check_refused("isobar verify", place + words, error);
+  }
+}
+
+}  // namespace isobar::kept_verdicts_test

@@ -1,0 +1,215 @@
+// isobar verify as its users meet it: one claim alone, what is still to come, and how long it takes.
+#include <doctest/doctest.h>
+
+#include <regex>
+
+#include "../../experiments/claims/verify.h"
+#include "../../experiments/harness/program.h"
+#include "../run.h"
+
+namespace isobar::verify_test {
+
+TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part and writes the page") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out", page = folder / "d01.html";
+  const Outcome made = run_built("isobar verify", "--claim D01 --out " + out + " --page " + page);
+  const std::string& text = made.out;
+  CAPTURE(text);
+  CAPTURE(made.err);
+  CHECK(made.code == 0);
+  CHECK(std::regex_search(
+      text, std::regex("\nstudy 1 of 1, (a few seconds|about .*) to go  blog8: decay_study\n")));
+  CHECK(holds(text, "The page, renewed as each study ends: " + page));
+  const Json written = Json::parse(file_text(out + "/summary.json"));
+  CHECK(written["runs"].size() == 1);
+  REQUIRE(written["claims"].size() == 1);
+  CHECK(written["claims"][0]["id"] == "D01");
+  CHECK(written["counts"] == Json{{"refuted", 1}});
+  CHECK_FALSE(written.contains("progress"));
+  for (const Json& part : written["claims"][0]["parts"]) {
+    CHECK(holds(text, part["says"].get<std::string>()));
+    CHECK(holds(text, part["measured"].get<std::string>()));
+  }
+  CHECK(holds(file_text(page), "\"D01\""));
+
+  // As the README writes it, in small letters, and all of a text.
+  for (const char* words : {"'003 D01'", "d01", "' D01'"})
+    CHECK(run_built("isobar verify", fmt::format("--claim {} --out {}", words, out)).code == 0);
+  check_refused(
+      "isobar verify", "D01 --out " + out,
+      "wanted a file of claims, got 'D01', which is a claim: write --claim D01, and several with commas "
+      "between\n");
+  check_refused("isobar verify", "--claim D01,D6 --out " + folder.path().string(),
+                fmt::format("--claim: wanted one of the {} claims A01 to {}, got 'D6'; did you mean D06?\n",
+                            claims::builtin_table().size(), claims::builtin_table().back()->id));
+}
+
+TEST_CASE("isobar verify --programs runs the user's own build of a study, and again when that is newer") {
+  const TemporaryFolder folder;
+  const std::string own = folder / "own", out = folder / "out";
+  std::filesystem::create_directory(own);
+  const std::string words = "--claim D01 --out " + out + " --programs " + own;
+  const auto verify = [&] { return run_built("isobar verify", words); };
+  check_refused("isobar verify", words, "--programs: " + own + " has no program decay_study");
+  std::filesystem::copy_file(ISOBAR_BINARY_DIR "/bin/decay_study", own + "/decay_study");
+  const Outcome made = verify();
+  CAPTURE(made.err);
+  CHECK(made.code == 0);
+  CHECK(holds(made.out, "blog8: " + own + "/decay_study\n"));
+  CHECK(Json::parse(file_text(out + "/summary.json"))["runs"][0]["program"] == own + "/decay_study");
+  CHECK(holds(verify().out, "blog8: there already"));
+  std::filesystem::last_write_time(own + "/decay_study", std::filesystem::file_time_type::clock::now());
+  CHECK_FALSE(holds(verify().out, "blog8: there already"));
+}
+
+TEST_CASE("while studies are still to come, the summary has every claim and how far it is") {
+  const TemporaryFolder folder;
+  std::vector<Json> seen;
+  struct : HasFields {
+    void fields(Fields&) override {}
+  } none;
+  std::FILE* const said = std::tmpfile();
+  const int code =
+      run_program({.name = "verify", .about = ""}, none, {"--out", folder / "out"},
+                  [&](Run& run) {
+                    claims::VerifyOptions options{
+                        .scale = "quick", .claims = {"D01", "D12", "D40"}, .only = "", .detail = false};
+                    options.renewed = [&](const Json& summary) { seen.push_back(summary); };
+                    CHECK(claims::verify(run, claims::builtin_claims(), options));
+                  },
+                  {.out = said, .err = said});
+  std::fclose(said);
+  CHECK(code == 0);
+  REQUIRE(seen.size() == 2);  // blog8 and blog8_rmsnorm
+  const auto verdicts = [](const Json& summary) {
+    std::vector<std::string> all;
+    for (const Json& claim : summary["claims"]) all.push_back(claim["verdict"]);
+    return all;
+  };
+  CHECK(verdicts(seen[0]) == std::vector<std::string>{"refuted", "still to come", "true by its source"});
+  CHECK(seen[0]["progress"]["done"] == 1);
+  CHECK(seen[0]["progress"]["of"] == 2);
+  CHECK(seen[0]["progress"]["seconds_left"].get<double>() > 0);
+  CHECK(seen[0]["counts"] == Json{{"refuted", 1}, {"true by its source", 1}});
+  CHECK(verdicts(seen[1]) == std::vector<std::string>{"refuted", "refuted", "true by its source"});
+  CHECK_FALSE(seen[1].contains("progress"));
+}
+
+TEST_CASE("a run that only parts of the full scale need is not made without --full") {
+  const TemporaryFolder folder;
+  folder.write("mine.toml", R"(
+[source]
+id = "x"
+title = "x"
+author = "x"
+date = "x"
+address = "x"
+[run.small]
+study = "decay_study"
+flags = "--depth 2 --width 8"
+quick = "--seeds 2"
+[run.large]
+study = "decay_study"
+flags = "--depth 3 --width 8"
+full = "--seeds 3"
+[[claim]]
+id = "X1"
+quote = "x"
+says = "x"
+[[claim.part]]
+says = "small"
+run = "small"
+key = "layer1.std"
+rule = "every_seed"
+at_least = 0.001
+why = "x"
+[[claim.part]]
+says = "large"
+run = "large"
+key = "layer1.std"
+rule = "every_seed"
+at_least = 0.001
+full_only = true
+why = "x"
+)");
+  const auto verify = [&](const std::string& scale) {
+    const std::string out = folder / ("out" + scale);
+    ran("isobar verify", (folder / "mine.toml") + " " + scale + " --out " + out);
+    return Json::parse(file_text(out + "/summary.json"));
+  };
+  const Json quick = verify("--quick"), full = verify("--full");
+  CHECK(quick["runs"].size() == 1);
+  CHECK(quick["claims"][0]["verdict"] == "needs the full run");
+  CHECK(full["runs"].size() == 2);
+  CHECK(full["claims"][0]["verdict"] == "confirmed");
+}
+
+TEST_CASE("a study that ends well without results has failed") {
+  const TemporaryFolder folder;
+  const std::string own = folder / "decay_study";
+  folder.write("decay_study", "#!/bin/sh\ncase \"$*\" in *--print-config) exec " ISOBAR_BINARY_DIR
+                              "/bin/decay_study \"$@\";; esac\n");
+  std::filesystem::permissions(own, std::filesystem::perms::owner_all);
+  const Outcome made = run_built(
+      "isobar verify", "--claim D01 --out " + (folder / "out") + " --programs " + folder.path().string());
+  CAPTURE(made.out);
+  CHECK(made.code == 1);
+  CHECK(std::regex_search(made.out, std::regex("line [0-9]+: no results of these settings are there")));
+}
+
+TEST_CASE("no run of the texts is one that a stranger's file would be asked about") {
+  std::set<std::string> seen;
+  double longest = 0;
+  for (const char* scale : {"quick", "full"})
+    for (const claims::PlannedRun& run : claims::plan(claims::builtin_claims(), scale)) {
+      std::string words;
+      for (const std::string& word : run.arguments) words += word + " ";
+      if (!seen.insert(run.program + " " + words).second) continue;
+      CAPTURE(*seen.find(run.program + " " + words));
+      const Outcome printed = ran(run.program, words + "--print-config");
+      const claims::Cost cost = claims::cost_of(Json::parse(printed.out), 2);
+      CHECK(cost.seconds < 3600);
+      CHECK(cost.bytes < 2.0 * (1 << 30));
+      longest = std::max(longest, cost.seconds);
+    }
+  CHECK(longest > 60);  // the full runs take minutes
+  const Json large = {{"depth", 100000}, {"width", 16384}, {"batch", 65536}, {"seeds", 10000}};
+  CHECK(claims::cost_of(large, 2).bytes > 1e15);
+  CHECK(claims::cost_of(large, 2).seconds > 1e10);
+}
+
+TEST_CASE("a program has the address space and processor time of its bound, and ends with one line") {
+  const claims::Cost most{.bytes = 1 << 29, .seconds = 60};
+  const std::string shell = "/bin/sh";
+  const Finished told = run_child(shell, claims::limited(shell, {"-c", "ulimit -v; ulimit -t"}, most, 2));
+  if (told.out.starts_with("unlimited")) return;  // under a sanitizer, which takes terabytes
+  CHECK(told.out == "524288\n120\n");
+  const TemporaryFolder folder;
+  const Finished ended = run_child(shell,
+                                   claims::limited(ISOBAR_BINARY_DIR "/bin/decay_study",
+                                                   {"--width", "16384", "--seeds", "1", "--threads", "1",
+                                                    "--log_level", "error", "--out", folder / "run"},
+                                                   most, 2),
+                                   Complaints::kept);
+  CHECK(ended.code == 2);
+  CHECK(holds(ended.err, "memory"));
+  CHECK(ended.err.find('\n') == ended.err.size() - 1);
+}
+
+TEST_CASE("the time to go follows from the kept times and from how fast this machine is") {
+  claims::Pace pace({{"short", 2}, {"long", 100}});
+  CHECK(pace.seconds({"short", "long"}) == doctest::Approx(102));
+  CHECK(std::isnan(pace.seconds({"another"})));
+  pace.made("short", 14);  // (14 + 10) / (2 + 10): twice as slow
+  CHECK(pace.seconds({"long"}) == doctest::Approx(200));
+  CHECK(pace.seconds({"another"}) == doctest::Approx(14));  // the mean of those made
+  CHECK(pace.seconds({}) == 0);
+  CHECK(claims::rough_time(4) == "a few seconds");
+  CHECK(claims::rough_time(44) == "about 40 s");
+  CHECK(claims::rough_time(290) == "about 5 min");
+  // The kept times are those of the last full run.
+  for (const char* scale : {"quick", "full"})
+    CHECK(std::isfinite(claims::Pace::of_texts(scale).seconds({"blog8", "depth_table"})));
+}
+
+}  // namespace isobar::verify_test

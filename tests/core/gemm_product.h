@@ -1,0 +1,131 @@
+// Products of random matrices, and three loops that they are compared with.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../../core/bf16.h"
+#include "../../core/rng.h"
+
+namespace isobar {
+
+template <class T>
+std::vector<T> random_numbers(int64_t n, const char* name) {
+  const Rng rng = Rng(1).split(name);
+  if constexpr (std::is_same_v<T, Bf16>) {
+    const Tensor x = rng.normal(Shape{n});
+    std::vector<Bf16> rounded(n);
+    to_bf16(n, x.data<float>(), rounded.data());
+    return rounded;
+  } else {
+    return rng.normal(Shape{n}, 0, 1, dtype_of<T>()).template to_vector<T>();
+  }
+}
+
+struct Problem {
+  int64_t m, n, k;
+  bool transpose_a = false, transpose_b = false, accumulate = false;
+  int64_t gap = 0;  // unused elements at the end of each row
+  bool bias = false;
+};
+
+// A product whose operands, of type In, are held here. C starts with numbers of its own.
+template <class T, class In = T>
+struct Product {
+  explicit Product(const Problem& p) {
+    g.transpose_a = p.transpose_a;
+    g.transpose_b = p.transpose_b;
+    g.accumulate = p.accumulate;
+    g.m = p.m;
+    g.n = p.n;
+    g.k = p.k;
+    g.lda = (p.transpose_a ? p.m : p.k) + p.gap;
+    g.ldb = (p.transpose_b ? p.k : p.n) + p.gap;
+    g.ldc = p.n + p.gap;
+    a = random_numbers<In>(g.lda * (p.transpose_a ? p.k : p.m), "a");
+    b = random_numbers<In>(g.ldb * (p.transpose_b ? p.n : p.k), "b");
+    c = random_numbers<T>(g.ldc * p.m, "c");
+    if (p.bias) bias = random_numbers<T>(p.n, "bias");
+    point();
+  }
+  void point() {
+    g.a = a.data();
+    g.b = b.data();
+    g.c = c.data();
+    g.bias = bias.empty() ? nullptr : bias.data();
+  }
+  double at_a(int64_t i, int64_t l) const {
+    return value(g.transpose_a ? a[l * g.lda + i] : a[i * g.lda + l]);
+  }
+  double at_b(int64_t l, int64_t j) const {
+    return value(g.transpose_b ? b[j * g.ldb + l] : b[l * g.ldb + j]);
+  }
+
+  Gemm<T, In> g;
+  std::vector<In> a, b;
+  std::vector<T> c, bias;
+
+ private:
+  static double value(In x) {
+    if constexpr (std::is_same_v<In, Bf16>)
+      return to_float(x);
+    else
+      return x;
+  }
+};
+
+// sum += a b and size += |a b|, element by element. The innermost of the three loops: sanitizers would slow
+// it tenfold.
+__attribute__((no_sanitize("address", "undefined"))) inline void add_terms(int64_t n, double a,
+                                                                           const double* b, double* sum,
+                                                                           double* size) {
+  for (int64_t j = 0; j < n; ++j) {
+    sum[j] += a * b[j];
+    size[j] += std::abs(a * b[j]);
+  }
+}
+
+// Compares with three loops in double. The bound is that of any summation order: each of the k products and
+// k sums rounds once, so the error is at most (k + 1) · ε · Σ |a b| (Higham 2002, section 3.1), plus the
+// rounding of the start value. `most` is a smaller one, where errors of long sums cancel in part.
+template <class T, class In = T>
+using Compute = void (*)(const Gemm<T, In>&);
+
+template <class T, class In = T>
+void check_against_loops(
+    const Problem& p, std::type_identity_t<Compute<T, In>> compute = [](const Gemm<T, In>& g) { gemm(g); },
+    double most = 1) {
+  Product<T, In> product(p);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (int64_t i = 0; i < p.m && !p.accumulate; ++i)  // what was there before does not matter
+    std::fill_n(&product.c[i * product.g.ldc], p.n, static_cast<T>(nan));
+  const std::vector<T> before = product.c;
+  compute(product.g);
+  const Gemm<T, In>& g = product.g;
+  std::vector<double> rows(p.k * p.n);  // B with its rows contiguous
+  for (int64_t l = 0; l < p.k; ++l)
+    for (int64_t j = 0; j < p.n; ++j) rows[l * p.n + j] = product.at_b(l, j);
+  std::vector<double> sum(p.n), size(p.n);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) {
+      sum[j] = p.accumulate ? before[i * g.ldc + j] : p.bias ? product.bias[j] : 0;
+      size[j] = std::abs(sum[j]);
+    }
+    for (int64_t l = 0; l < p.k; ++l)
+      add_terms(p.n, product.at_a(i, l), rows.data() + l * p.n, sum.data(), size.data());
+    const double rounding =
+        std::min(most, static_cast<double>(p.k + 2) * double{std::numeric_limits<T>::epsilon()});
+    for (int64_t j = 0; j < p.n; ++j)
+      wrong += !(std::abs(product.c[i * g.ldc + j] - sum[j]) <= rounding * size[j]);
+    for (int64_t j = p.n; j < g.ldc; ++j) wrong += product.c[i * g.ldc + j] != before[i * g.ldc + j];
+  }
+  INFO(p.m, " x ", p.n, " x ", p.k, ", transposed ", p.transpose_a, p.transpose_b, ", accumulate ",
+       p.accumulate, ", gap ", p.gap, ", bias ", p.bias);
+  CHECK(wrong == 0);
+}
+
+}  // namespace isobar

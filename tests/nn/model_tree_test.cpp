@@ -1,0 +1,196 @@
+// A model as a tree of modules: how it is described, the paths of its parts, tied and frozen tensors, its
+// state.
+#include <doctest/doctest.h>
+
+#include "../../nn/lm/lm.h"
+#include "../../nn/nn.h"
+#include "../../nn/pieces.h"
+#include "../message_of.h"
+
+namespace isobar::model_tree_test {
+
+template <class T>
+struct Wrapped : Module {};
+template <class T>
+struct Outer {
+  struct Inner : Module {};
+};
+
+TEST_CASE("a description is an indented tree") {
+  Sequential model(Linear(4, 2, Rng(1), {.bias = false}), BatchNorm1d(2), ReLU());
+  CHECK(describe(model) ==
+        "Sequential  (12 parameters)\n"
+        "  0: Linear  weight [2, 4]  (8 parameters)\n"
+        "  1: BatchNorm1d  weight [2]  bias [2]  running_mean [2] buffer  running_var [2] buffer  "
+        "num_batches_tracked [] buffer  (4 parameters)\n"
+        "  2: ReLU\n");
+}
+
+TEST_CASE("a description has the names that types give themselves, and those of parts that are no modules") {
+  struct Named : Module {
+    std::string type_name() const override { return "RMSNorm of 4"; }
+  };
+  struct Pair : HasFields {
+    Named first;
+    Tensor gain = ones(3);
+    void fields(Fields& f) override {
+      f("first", first);
+      f("gain", gain);
+    }
+  };
+  Pair pair;
+  CHECK(describe(pair) == "Pair  gain [3] frozen\n  first: RMSNorm of 4\n");
+}
+
+TEST_CASE("an error says in which module it happened") {
+  LanguageModel model({.vocab_size = 5, .block_size = 4, .n_layer = 2, .n_head = 2, .n_embd = 8}, Rng(1));
+  const Tensor symbols = Rng(2).integers({1, 4}, 5);
+  auto& mlp = dynamic_cast<SwiGLU&>(*model.blocks[1].mlp);
+  mlp.down_proj.weight = zeros({8, 3}).set_trainable();
+  CHECK_THROWS_WITH_AS(model(symbols), doctest::Contains("in blocks.1.mlp.down_proj: linear: "), Error);
+}
+
+TEST_CASE("the first call of a model gives its modules their paths") {
+  Sequential model(Linear(2, 2, Rng(1)), ReLU());
+  CHECK(model.parts[1]->path().empty());
+  model(zeros({1, 2}));
+  CHECK(model.path().empty());
+  CHECK(model.parts[0]->path() == "0");
+  Residual outer(std::make_unique<Sequential>(std::move(model)));
+  assign_paths(outer);
+  CHECK(dynamic_cast<Sequential&>(*outer.body).parts[0]->path() == "body.0");
+}
+
+TEST_CASE("a part added after the first call has a path at once, and keeps the path that the whole gave it") {
+  Sequential model{Sequential{ReLU()}, ReLU()};
+  model(zeros({1, 2}));
+  auto& inner = dynamic_cast<Sequential&>(*model.parts[0]);
+  inner.add(std::make_unique<Dropout>(0.5));
+  CHECK(inner.parts[1]->path() == "0.1");
+  inner.parts.push_back(std::make_unique<ReLU>());  // past add()
+  assign_paths(inner);
+  CHECK(inner.path() == "0");
+  CHECK(inner.parts[0]->path() == "0.0");
+  CHECK(inner.parts[2]->path() == "0.2");
+}
+
+TEST_CASE("a type's name is without namespaces, in template arguments too") {
+  CHECK(Wrapped<RMSNorm>().type_name() == "Wrapped<RMSNorm>");
+  CHECK(Wrapped<Wrapped<GroupNorm>>().type_name() == "Wrapped<Wrapped<GroupNorm> >");
+  CHECK(Outer<RMSNorm>::Inner().type_name() == "Inner");
+  CHECK(Wrapped<std::pair<Linear, unsigned long>>().type_name() == "Wrapped<pair<Linear, unsigned long> >");
+  struct Local : Module {};
+  CHECK(Local().type_name() == "Local");
+  CHECK(Wrapped<Local>().type_name() == "Wrapped<Local>");
+}
+
+TEST_CASE("a module that lists itself, or what is around it, is refused by every walk") {
+  struct Snake : Module {
+    Snake* tail = this;
+    Tensor weight = ones(2);
+    void fields(Fields& f) override {
+      f("weight", weight);
+      f("tail", *tail);
+    }
+  };
+  const auto refused = [](Snake& snake, const std::string& name) {
+    const std::string wanted =
+        "fields: the part " + name + " lists itself among its parts; leave it out of fields()";
+    CHECK(message_of([&] { named_parameters(snake); }) == wanted);
+    CHECK(message_of([&] { named_modules(snake); }) == wanted);
+    CHECK(message_of([&] { snake(ones(2)); }) == wanted);
+    CHECK(message_of([&] { stamps_of(snake); }) == wanted);
+    CHECK(message_of([&] { describe(snake); }) == wanted);
+    CHECK(message_of([&] { backward_in_pieces(snake, 2, [](int64_t) { return ones({}); }); }) == wanted);
+  };
+  Snake own, head, body;
+  refused(own, "tail");
+  head.tail = &body;
+  body.tail = &head;
+  refused(head, "tail");
+}
+
+TEST_CASE("two parameters that are draws of one key are refused with both names, until one is written") {
+  const Rng rng(1);
+  Sequential model(Linear(3, 4, rng), ReLU(), Linear(4, 3, rng, {.bias = false}), Linear(3, 3, rng));
+  const std::string refusal =
+      "parameters: 0.weight and 2.weight [3, 4] are draws of one key, so they start equal; give each layer a key of its "
+      "own, such as rng.split(\"2.weight\"), or assign() one to the other if that is wanted";
+  CHECK(message_of([&] { parameters(model); }) == refusal);
+  CHECK(message_of([&] { named_parameters(model); }) == refusal);
+  convert(model, Dtype::f64);
+  CHECK(message_of([&] { parameters(model); }) == refusal);
+  CHECK(parameter_count(model) == 16 + 12 + 12);
+  CHECK(describe(model).starts_with("Sequential  (40 parameters)"));
+
+  Linear &first = dynamic_cast<Linear&>(*model.parts[0]), &second = dynamic_cast<Linear&>(*model.parts[2]);
+  second.weight.set_trainable(false);
+  CHECK(parameters(model).size() == 4);  // a frozen copy is no second start
+  second.weight.set_trainable();
+  assign(second.weight, reshape(first.weight.detach(), {3, 4}));  // equal on purpose: written
+  CHECK(parameters(model).size() == 5);
+  Sequential orthogonal(Linear(init::orthogonal({4, 3}, rng)), Linear(init::orthogonal({3, 4}, rng)));
+  CHECK(message_of([&] { parameters(orthogonal); }).find("are draws of one key") != std::string::npos);
+
+  // Loaded values, tied tensors, keys of their own and other sizes are no repetition.
+  Sequential loaded(Linear(3, 3, rng), Linear(3, 3, rng));
+  load_state(loaded, named_state(loaded));
+  CHECK(parameters(loaded).size() == 4);
+  const Tensor shared = rng.normal({3, 3});
+  Sequential tied{Linear(shared), Linear(shared)};
+  CHECK(parameters(tied).size() == 1);
+  Sequential split(Linear(3, 3, rng.split("a")), Linear(3, 3, rng.split("b")));
+  CHECK(parameters(split).size() == 4);
+}
+
+TEST_CASE("tied tensors are one parameter, and stay tied through convert, load and a move") {
+  const LanguageModelConfig config{.vocab_size = 5, .block_size = 4, .n_layer = 1, .n_head = 1, .n_embd = 4};
+  LanguageModel original(config, Rng(1));
+  LanguageModel model(std::move(original));
+  convert(model, Dtype::f64);
+  CHECK(model.lm_head.weight.id() == model.embed_tokens.weight.id());
+  CHECK(model.lm_head.weight.dtype() == Dtype::f64);
+  CHECK(model.lm_head.weight.trainable());
+  for (const NamedTensor& entry : named_state(model)) CHECK(entry.name != "lm_head.weight");
+  LanguageModel other(config, Rng(2));
+  convert(other, Dtype::f64);
+  copy_state(model, other);
+  CHECK(other.lm_head.weight.to_vector<double>() == model.embed_tokens.weight.to_vector<double>());
+}
+
+TEST_CASE("frozen tensors are state but not parameters") {
+  Linear layer(3, 2, Rng(1));
+  layer.weight.set_trainable(false);
+  CHECK(parameters(layer).size() == 1);
+  CHECK(named_state(layer).size() == 2);
+  CHECK(parameter_count(layer) == 2);
+}
+
+TEST_CASE("freeze takes a part's parameters out of training, thaw into it; buffers and integers stay as is") {
+  struct Table : Module {
+    Tensor order = arange(3), gain = ones(3);
+    void fields(Fields& f) override {
+      f("order", order);
+      f("gain", gain);
+    }
+  };
+  Sequential model(Linear(3, 2, Rng(1)), BatchNorm1d(2), Table());
+  const std::vector<Tensor> all = parameters(model);
+  CHECK(all.size() == 4);
+  freeze(model);
+  CHECK(parameters(model).empty());
+  {
+    Tape tape;
+    model.parts[0]->operator()(ones({2, 3}));
+    CHECK(tape.recorded() == 0);
+  }
+  thaw(*model.parts[0]);
+  CHECK(parameters(model).size() == 2);
+  thaw(model);
+  CHECK(parameters(model).size() == 5);  // the gain too: it is listed as a parameter
+  for (const NamedTensor& entry : named_state(model))
+    CHECK(entry.tensor.trainable() ==
+          (entry.name.ends_with("weight") || entry.name.ends_with("bias") || entry.name.ends_with("gain")));
+}
+
+}  // namespace isobar::model_tree_test

@@ -1,0 +1,428 @@
+// What check_layer says of layers that break something, or that only seem to: the sentence of each check. Wrong
+// gradients and their causes are in tests/jury.
+#include <doctest/doctest.h>
+
+#include "../../autograd/recompute.h"
+#include "../../autograd/tape.h"
+#include "../../nn/check/check_layer.h"
+#include "../../nn/layer_norm.h"
+#include "../holds.h"
+
+namespace isobar::wrong_layers_test {
+
+using In = const Tensor&;
+
+// y = f(in training, x, w0, w1, …); the weights w are ones, or not trainable.
+struct FunctionLayer : Module {
+  std::function<Tensor(bool, const std::vector<Tensor>&)> function;
+  std::vector<Tensor> weights;
+
+  Tensor forward(const Tensor& x) override {
+    std::vector<Tensor> inputs{x};
+    inputs.insert(inputs.end(), weights.begin(), weights.end());
+    return function(training(), inputs);
+  }
+  void fields(Fields& f) override {
+    for (size_t i = 0; i < weights.size(); ++i) f(fmt::format("w{}", i), weights[i]);
+  }
+};
+
+template <class F, class... W>
+LayerMaker of_mode(const F& f, Tensor (F::*)(bool, In, W...) const) {
+  return [f] {
+    auto layer = std::make_unique<FunctionLayer>();
+    layer->function = [f](bool training, const std::vector<Tensor>& in) {
+      return [&]<size_t... i>(std::index_sequence<i...>) { return f(training, in[i]...); }
+      (std::make_index_sequence<1 + sizeof...(W)>());
+    };
+    for (size_t i = 0; i < sizeof...(W); ++i) layer->weights.push_back(ones(5).set_trainable());
+    return layer;
+  };
+}
+template <class F>
+LayerMaker by_mode(const F& f) {
+  return of_mode(f, &F::operator());
+}
+template <class F, class... W>
+LayerMaker of_inputs(const F& f, Tensor (F::*)(In, W...) const) {
+  return by_mode([f](bool, In x, const W&... w) -> Tensor { return f(x, w...); });
+}
+template <class F>
+LayerMaker of(const F& f) {
+  return of_inputs(f, &F::operator());
+}
+template <class M>
+LayerMaker a() {
+  return [] { return std::make_unique<M>(); };
+}
+
+// The first of `says` is in the report's first line, the others anywhere in it.
+struct Row {
+  const char* name;
+  LayerMaker make;
+  std::vector<std::string> says;
+  Tensor x = Rng(1).normal({4, 5});
+  CheckLayerOptions options = {};
+};
+
+void check_rows(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    const std::string text = check_layer(row.make, row.x, row.options).text();
+    INFO(text);
+    CHECK(holds(text.substr(0, text.find('\n')), row.says[0]));
+    for (const std::string& part : row.says) CHECK(holds(text, part));
+  }
+}
+
+// y = 2x whose backward is `twice`.
+template <class Backward>
+Tensor doubled(In x, const Backward& twice) {
+  return record("doubled", affine(x.detach(), 2, 0), {x}, twice);
+}
+
+// Reads dy as if it were contiguous.
+Tensor twice_in_order(In dy) {
+  Tensor dx = zeros(dy.shape(), dy.dtype());
+  dispatch_float("twice_in_order", dy.dtype(), [&]<class T>() {
+    for (int64_t i = 0; i < dy.numel(); ++i) raw::write<T>(dx)[i] = 2 * dy.data<T>()[i];
+  });
+  return dx;
+}
+
+Tensor fused_square(In x) {
+  return record("square", square(x.detach()), {x}, [x = x.detach()](In dy) { return dy * x * 2; });
+}
+
+struct Scale : Module {
+  Tensor weight = ones(5).set_trainable();
+  int calls = 0;
+
+  Tensor forward(const Tensor& x) override { return x * weight; }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+struct Counts : Scale {
+  Tensor forward(const Tensor& x) override { return x * weight * ++calls; }
+};
+struct Forgets : Scale {
+  void fields(Fields&) override {}
+};
+struct ListsTwice : Scale {
+  Tensor bias = zeros(5).set_trainable();
+  Tensor forward(const Tensor& x) override { return x * weight + bias; }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f("weight", bias);
+  }
+};
+struct ChangesInEvaluation : Scale {
+  Tensor seen = zeros(1);
+  Tensor forward(const Tensor& x) override {
+    assign(seen, seen + 1);
+    return x * weight;
+  }
+  void fields(Fields& f) override {
+    f("weight", weight);
+    f.buffer("seen", seen);
+  }
+};
+// Counts its calls, those of a recomputation too.
+struct CountsTwice : Module {
+  Tensor calls = zeros({1});
+  Tensor forward(const Tensor& x) override {
+    if (training()) assign(calls, calls + 1.0);
+    return x * 2;
+  }
+  void fields(Fields& f) override { f.buffer("calls", calls); }
+};
+// The mean of no rows is NaN, and stays.
+struct NanAfterEmptyBatch : Module {
+  Tensor running_mean = zeros(5);
+  Tensor forward(const Tensor& x) override {
+    if (training() && !recomputing()) {
+      const NoTape pause;
+      assign(running_mean, running_mean * 0.9 + mean(x.detach(), {0}) * 0.1);
+    }
+    return training() ? x * 2 : x * 2 - running_mean;
+  }
+  void fields(Fields& f) override { f.buffer("running_mean", running_mean); }
+};
+// Keeps a table, one scale for each channel, that it computed from the x of its first call.
+struct CachedTable : Module {
+  std::vector<double> table;
+  Tensor forward(const Tensor& x) override {
+    if (table.empty()) {
+      const NoTape pause;
+      table = sqrt(mean(square(x.detach()), {0})).to_vector<double>();
+    }
+    return x * cast(tensor({5}, table), x.dtype());
+  }
+};
+// Keeps what it computed from its weight in the first call.
+struct CachedWeight : Scale {
+  Tensor table;
+  Tensor forward(const Tensor& x) override {
+    if (!table.defined() || table.dtype() != x.dtype()) table = exp(weight.detach());
+    const Tensor e = table;
+    return record("cached", x.detach() * e, {x, weight}, [x = x.detach(), e](In dy) {
+      return std::vector{dy * e, dy * x * e};
+    });
+  }
+};
+struct NotTrainable : Scale {
+  NotTrainable() { weight.set_trainable(false); }
+};
+struct FrozenPart : Scale {
+  NotTrainable part;
+  Tensor scale = ones(1).set_trainable();
+  Tensor forward(const Tensor& x) override { return part(x) * scale; }
+  void fields(Fields& f) override {
+    f("part", part);
+    f("scale", scale);
+  }
+};
+struct NullPart : Module {
+  std::unique_ptr<Module> part;
+  Tensor forward(const Tensor& x) override { return x * 2; }
+  void fields(Fields& f) override { f("part", part); }
+};
+struct FourRows : Module {
+  Tensor weight = Rng(3).normal({4, 4}).set_trainable();
+  Tensor forward(const Tensor& x) override { return matmul(weight, x); }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks") {
+  const std::string other = ", for another x [4, 5] after a first call, against a fresh layer";
+  check_rows({
+      {"writes to x",
+       of([](In x, In w) {
+         Tensor same = x.detach();
+         if (x.dtype() == Dtype::f64 && x.numel() > 0) raw::write<double>(same)[0] = 3;
+         return x * w;
+       }),
+       {"WRONG: inputs untouched: x [0, 0]: wanted ", ", got 3, it was written to; ops return new tensors"}},
+      {"writes to dy",
+       of([](In x) {
+         return doubled(x, [](In dy) {
+           Tensor dx = dy;
+           if (dx.dtype() == Dtype::f64)
+             for (int64_t i = 0; i < dx.numel(); ++i) raw::write<double>(dx)[i] *= 2;
+           return dx;
+         });
+       }),
+       {"WRONG", "backward wrote to dy while others could see it"}},
+      {"takes dy as contiguous",
+       of([](In x) { return doubled(x, twice_in_order); }),
+       {"WRONG: strided input: gradient of x [0, 1]: wanted 2, got -14, for dy of stride 0, as sum(y) gives "
+        "it"}},
+      {"sees the layout of x",
+       of([](In x, In w) { return x * w * (x.is_contiguous() ? 1 : 2); }),
+       {"WRONG: strided input: y ["}},
+      {"counts", a<Counts>(), {"WRONG: repeated calls: y ["}},
+      {"fields() forgets",
+       a<Forgets>(),
+       {"WRONG: fields: forward uses a trainable tensor [5] that fields() does not list"}},
+      {"lists twice", a<ListsTwice>(), {"WRONG: fields: the name weight is listed twice"}},
+      {"not trainable",
+       a<NotTrainable>(),
+       {"WRONG: fields: weight is listed as a parameter and is not trainable; list it with f.buffer, or"}},
+      {"frozen in a part", a<FrozenPart>(), {": right", "part.weight, scale; frozen: part.weight"}},
+      {"infinite for one row",
+       of([](In x, In w) { return x * w / (x.size(0) - 1.0); }),
+       {"WRONG: batch of 1: y [0, 0] is infinite, for x [1, 5]"}},
+      {"two rows for one",
+       of([](In x, In w) {
+         return x.size(0) > 1 ? x * w : concat({x, x}, 0) * w;
+       }),
+       {"WRONG", "y must be [1, 5], got [2, 5]"}},
+      {"wrong for one row",
+       of([](In x) { return doubled(x, [](In dy) { return dy * (dy.size(0) == 1 ? 1 : 2); }); }),
+       {"WRONG: batch of 1: gradient of x [0, "}},
+      {"rows from the 1025th on get no gradient",
+       of([](In x) {
+         return doubled(x, [](In dy) {
+           const int64_t rows = std::min<int64_t>(dy.size(0), 1024);
+           return pad(slice(dy * 2, 0, 0, rows), {0, 0, 0, dy.size(0) - rows});
+         });
+       }),
+       {"WRONG: large batch: gradient of x [10", "got 0; this is for 1031 rows, which repeat the example"}},
+      {"another shape",
+       of([](In x, In w) { return x * w; }),
+       {"WRONG: forward: y must be [4, 6], got [4, 5]"},
+       Rng(1).normal({4, 5}),
+       {.output_shape = Shape{4, 6}}},
+      {"other numbers in f32",
+       of([](In x, In w) { return x * w * (x.dtype() == Dtype::f32 ? 1.001 : 1); }),
+       {"WRONG: f32 against f64: y ["}},
+      {"changes in evaluation",
+       a<ChangesInEvaluation>(),
+       {"WRONG: train and eval: a call in evaluation changes the state"}},
+      {"moves twice",
+       a<CountsTwice>(),
+       {"WRONG: recompute: calls [0]: wanted 1, got 2; forward is computed again in backward; ask "
+        "recomputing()"}},
+      {"keeps NaN", a<NanAfterEmptyBatch>(), {"WRONG: batch of 0: running_mean [0] is NaN, for x [0, 5]"}},
+      {"a table of the first x", a<CachedTable>(), {"WRONG: another call: y [", other}},
+      {"a table of the first weight", a<CachedWeight>(), {"WRONG: another call: y [", other}},
+      {"rows meet",
+       of([](In x) { return mean(x, {1}) - mean(x, {1}, true); }),
+       {"WRONG: batch of 0: y must be [0, 4], got [0, 0]"}},
+      {"a parameter that no forward uses",
+       of([](In x, In w, In) { return x * w; }),
+       {"WRONG: gradient of w1: forward uses it neither in training nor in"}},
+      {"throws in evaluation",
+       by_mode([](bool training, In x, In w) {
+         check(training, "refuses_evaluation: wanted training");
+         return x * w;
+       }),
+       {"WRONG", "threw: refuses_evaluation: wanted training"}},
+      {"the same mask in every step",
+       by_mode([](bool training, In x) { return training ? dropout(x, 0.4, Rng(42)) : x; }),
+       {"WRONG: train and eval: in training y is evaluation's times 0 or 1.67, with the same zeros in every "
+        "step"}},
+      {"no batch, and not told",
+       a<FourRows>(),
+       {"WRONG", "is dimension 0 of x no batch? Then give options.batch = false"}},
+  });
+}
+
+TEST_CASE("check_layer names what is detached, in which mode, and what else is right") {
+  check_rows({
+      {"both",
+       by_mode([](bool training, In x, In w, In b) {
+         return x.detach() * w.detach() * (training ? 1 : 0.5) + b;
+       }),
+       {"WRONG gradient of x and w0 (right: w1; look where x and w0 meet): x: detached"}},
+      {"x",
+       by_mode([](bool training, In x, In w) { return x.detach() * w * (training ? 1 : 0.5); }),
+       {"WRONG gradient of x (right: w0): detached", "  WRONG    gradient of x, in evaluation"}},
+      {"the weight",
+       of([](In x, In w) { return x * w.detach(); }),
+       {"WRONG gradient of w0", "the gradients of two uses add up"}},
+  });
+}
+
+TEST_CASE("check_layer passes a right layer, and says what it could not compare") {
+  const Tensor ones_with_kink = [] {
+    Tensor x = full({4, 5}, 2.5);
+    raw::write<float>(x)[0] = 1;
+    return x;
+  }();
+  const LayerMaker at_kink = of([](In x) { return relu(x - 1) * x; });
+  // ReLU of each column's sum: every element is near a kink, and the second factor tells its gradient all the
+  // same.
+  const auto partly = [](double factor) {
+    return of([factor](In x) {
+      return record("partly", concat({relu(x), square(x + 1)}, 1).detach(), {x}, [=, x = x.detach()](In dy) {
+        return where(x > 0, slice(dy, 1, 0, 5), 0) + slice(dy, 1, 5, 10) * (x + 1) * factor;
+      });
+    });
+  };
+  const std::string near = "20 of 20 only where y has none: near a kink, as at [0, 0]";
+  check_rows({
+      {"scale", of([](In x, In w) { return x * w; }), {": right, ", "  no difference\n"}},
+      {"no composed form", of([](In x) { return fused_square(x); }), {"", "second derivatives: none"}},
+      {"composed form",
+       of([](In x) { return composed_wanted() ? x * x : fused_square(x); }),
+       {": right", "the same values and gradients; second derivatives agree with differences"}},
+      {"another composed form",
+       of([](In x) { return composed_wanted() ? x * x * x : fused_square(x); }),
+       {"WRONG: composed form: y ["}},
+      {"kinks", at_kink, {"", "second derivatives: not compared near a kink"}, ones_with_kink},
+      {"kinks alone",
+       at_kink,
+       {"WRONG gradient of x: not compared: each of its 20 elements is near a kink, as [0, 0]"},
+       ones({4, 5})},
+      {"a kink beside a smooth part", partly(2), {": right", near}, zeros({4, 5})},
+      {"a kink beside a wrong smooth part", partly(3), {"WRONG gradient of x", near}, zeros({4, 5})},
+      {"in f32",
+       of([](In x) {
+         const Tensor p = cast(softmax(cast(x.detach(), Dtype::f32)), x.dtype());
+         return record("softmax in f32", p * 1.0, {x},
+                       [p](In dy) { return p * (dy - sum(p * dy, {-1}, true)); });
+       }),
+       {": right", "all 20 elements, within 1e-03 of differences; forward rounds to f32"}},
+      // What the rounding of x does to y is allowed in f32.
+      {"x of 1000",
+       [] { return std::make_unique<LayerNorm>(5); },
+       {": right"},
+       Rng(1).normal({4, 5}, 1000, 1)},
+      {"a parameter for evaluation",
+       by_mode([](bool training, In x, In w, In u) { return training ? x * w : x * w + u; }),
+       {": right"}},
+      // Without NoTape: the square is on the tape twice.
+      {"recorded twice",
+       of([](In x) {
+         return composed_wanted() ? x * x
+                                  : record("square", square(x).detach(), {x},
+                                           [x = x.detach()](In dy) { return dy * x * 2; });
+       }),
+       {": right", "y does not depend on the recorded square: compute it under NoTape"}},
+      {"half in evaluation",
+       by_mode([](bool training, In x, In w) { return x * w * (training ? 1 : 0.5); }),
+       {": right", "  ok       gradient of w0, in evaluation  all 5 elements",
+        "  training differs from evaluation, has no buffer and draws nothing; is a mask the same in every"}},
+      {"a hidden mask",
+       by_mode([](bool training, In x) { return sum(training ? dropout(x, 0.4, Rng(42)) : x, {1}); }),
+       {"",
+        "training differs from evaluation, has no buffer and draws nothing; is a mask the same in every step?"}},
+      {"no batch",
+       a<FourRows>(),
+       {": right", "options.batch is false", "the same bits for x [4, 5]"},
+       Rng(1).normal({4, 5}),
+       {.batch = false}},
+      {"a mean of all",
+       of([](In x, In w) { return mean(x * w); }),
+       {": right", "y [] does not keep the batch, and is NaN without one"}},
+      {"turned", of([](In x, In w) { return transpose(x * w); }), {": right", "  y [5, 1]\n"}},
+      {"undefined for some numbers",
+       of([](In x) { return log(x); }),
+       {": right", "for normal numbers; is the layer undefined for some of them?"},
+       Rng(3).uniform({4, 5}, 1, 2)},
+      {"a large batch", of([](In x, In w) { return x * w; }), {": right", "the same bits for x [13107, 5]"}},
+      {"a batch to order",
+       of([](In x, In w) { return x * w; }),
+       {": right", "the same bits for x [20, 5]"},
+       Rng(1).normal({4, 5}),
+       {.large = 100}},
+  });
+}
+
+TEST_CASE("a layer whose rows meet each other is checked with fewer of them, and in little memory") {
+  memory::reset_peak();
+  const size_t before = memory::stats().peak_bytes;
+  const std::string text =
+      check_layer(of([](In x) { return sum(tanh(mean(x, {1}) - mean(x, {1}, true)), {1}); }),
+                  Rng(1).normal({4, 5}))
+          .text();
+  CHECK(memory::stats().peak_bytes < before + (size_t{1} << 28));
+  CHECK(holds(text, "the same bits for x ["));
+  CHECK_FALSE(holds(text, "the same bits for x [13107, 5]"));
+}
+
+TEST_CASE("a maker or a layer that fails in any way ends its own report") {
+  check_rows({
+      {"too few gradients",
+       of([](In x, In w) {
+         return record("too_few", x.detach() * w.detach(), {x, w},
+                       [w = w.detach()](In dy) { return std::vector{dy * w}; });
+       }),
+       {"too_few"}},
+      {"a null layer",
+       [] { return std::unique_ptr<Module>(); },
+       {"layer on x [4, 5]: WRONG: fields: threw: the maker returned null"}},
+      {"no memory for a layer",
+       []() -> std::unique_ptr<Module> { throw std::bad_alloc(); },
+       {"WRONG: fields: threw: there is not enough memory (std::bad_alloc); does a broadcast of (N) with"}},
+      {"a null part", a<NullPart>(), {"fields: the part part is null"}},
+      {"no memory in forward",
+       of([](In) -> Tensor { throw std::bad_alloc(); }),
+       {"WRONG: forward: threw: there is not enough memory (std::bad_alloc)"}},
+      {"throws a number",
+       of([](In) -> Tensor { throw 3; }),
+       {"WRONG: forward: threw something that is no std::exception"}},
+  });
+}
+
+}  // namespace isobar::wrong_layers_test

@@ -1,0 +1,81 @@
+// Clipping. Literals come from PyTorch 1.13.1 through tests/fixtures/optimizer_literals.py.
+#include "../message_of.h"
+#include "optimizer_values.h"
+
+namespace isobar::clip_test {
+
+TEST_CASE("clip_grad_norm does what PyTorch does") {
+  struct Case {
+    double max_norm;
+    Doubles w, b;
+  };
+  const std::vector<Case> cases = {{1.0,
+                                    {0.035293506622821706, -0.04705800883042894, 0.14117402649128682},
+                                    {0.005882251103803617, 0.9882181854390077}},
+                                   {100.0, {3.0, -4.0, 12.0}, {0.5, 84.0}},
+                                   {std::numeric_limits<double>::infinity(), {3.0, -4.0, 12.0}, {0.5, 84.0}}};
+  for (const Case& c : cases) {
+    CAPTURE(c.max_norm);
+    Tensor w = parameter({0, 0, 0}), b = parameter({0, 0}), without = parameter({0});
+    w.set_grad(row({3, -4, 12}));
+    b.set_grad(row({0.5, 84}));
+    CHECK(clip_grad_norm({w, without, b}, c.max_norm) == doctest::Approx(85.00147057551416).epsilon(1e-15));
+    check_values(w.grad(), c.w, 1e-14);
+    check_values(b.grad(), c.b, 1e-14);
+    CHECK_FALSE(without.grad().defined());
+  }
+}
+
+TEST_CASE("clipping scales a gradient that two parameters share once for each") {
+  Tensor a = parameter({0, 0}), b = parameter({0, 0});
+  const Tensor shared = row({3, 4});
+  a.set_grad(shared);
+  b.set_grad(shared);
+  const double norm = clip_grad_norm({a, b}, 1);
+  CHECK(norm == doctest::Approx(std::sqrt(50.0)).epsilon(1e-15));
+  check_values(a.grad(), {3 / (norm + 1e-6), 4 / (norm + 1e-6)}, 1e-15);
+  check_values(b.grad(), {3 / (norm + 1e-6), 4 / (norm + 1e-6)}, 1e-15);
+  CHECK(shared.to_vector<double>() == Doubles{3, 4});
+}
+
+TEST_CASE("a parameter that is listed twice, as a tied weight may be, is counted and scaled once") {
+  Tensor tied = parameter({0, 0}), b = parameter({0});
+  tied.set_grad(row({3, 4}));
+  b.set_grad(row({12}));
+  CHECK(grad_norm({tied, b, tied}) == 13);
+  CHECK(clip_grad_norm({tied, b, tied, Tensor(tied)}, 1.3) == 13);
+  const double factor = 1.3 / (13 + 1e-6);
+  check_values(tied.grad(), {3 * factor, 4 * factor}, 1e-15);
+  check_values(b.grad(), {12 * factor}, 1e-15);
+}
+
+TEST_CASE("gradients that are not finite stay visible through clipping") {
+  Tensor w = parameter({0, 0}), b = parameter({0});
+  const double inf = std::numeric_limits<double>::infinity();
+  SUBCASE("NaN reaches the norm and every gradient") {
+    w.set_grad(row({1, std::nan("")}));
+    b.set_grad(row({1}));
+    CHECK(std::isnan(clip_grad_norm({w, b}, 1)));
+    CHECK(std::isnan(w.grad().at({0})));
+    CHECK(std::isnan(b.grad().at({0})));
+  }
+  SUBCASE("infinity becomes NaN where it stood, as in PyTorch") {
+    w.set_grad(row({1, inf}));
+    b.set_grad(row({1}));
+    CHECK(clip_grad_norm({w, b}, 1) == inf);
+    CHECK(w.grad().at({0}) == 0);
+    CHECK(std::isnan(w.grad().at({1})));
+    CHECK(b.grad().at({0}) == 0);
+  }
+}
+
+TEST_CASE("the norm of f32 gradients is summed in double") {
+  Tensor tiny = parameter({0}, Dtype::f32), many = zeros({1 << 20}).set_trainable();
+  tiny.set_grad(row({1e-37}, Dtype::f32));  // its square is zero in f32
+  CHECK(grad_norm({tiny}) == doctest::Approx(1e-37).epsilon(1e-6));
+  many.set_grad(ones({1 << 20}));
+  CHECK(grad_norm({many}) == 1024);
+  CHECK(message_of([&] { clip_grad_norm({many}, -1); }) == "clip: max_norm must not be negative, got -1");
+}
+
+}  // namespace isobar::clip_test

@@ -1,0 +1,270 @@
+// What a step takes: many parameters or few, of both float types, strided gradients, empty tensors; and what
+// it refuses: none, shared numbers, replaced parts of a model, no gradient.
+#include "../../autograd/tape.h"
+#include "../../nn/activation.h"
+#include "../../nn/linear.h"
+#include "../../nn/sequential.h"
+#include "../message_of.h"
+#include "../thread_counts.h"
+#include "optimizer_values.h"
+
+namespace isobar::optimizer_parameters_test {
+
+const std::string forgotten =
+    ": no parameter has a gradient; call tape.backward(loss) before step(), and make the optimizer after "
+    "convert() or another replacement of the model's tensors";
+
+Sequential two_layers() { return Sequential(Linear(2, 3, Rng(1)), ReLU(), Linear(3, 1, Rng(2))); }
+
+TEST_CASE("a step uses up gradients and counts updates per parameter") {
+  Tensor w = parameter({1, 2}), b = parameter({3});
+  AdamW optimizer({w, b});
+  w.set_grad(row({1, 1}));
+  CHECK(optimizer.step() == 1);
+  CHECK_FALSE(w.grad().defined());
+  CHECK(b.to_vector<double>() == Doubles{3});
+  w.set_grad(row({1, 1}));
+  b.set_grad(row({1}));
+  CHECK(optimizer.step() == 2);
+  CHECK(state_of(optimizer).at("steps").to_vector<int64_t>() == std::vector<int64_t>{2, 1});
+}
+
+TEST_CASE("a step over many tensors is that of each alone, for 1, 2, 3 and 8 threads") {
+  // Small tensors that share a chunk, large ones that fill several, an empty one, and some without a
+  // gradient.
+  const std::vector<int64_t> sizes = {1, 15, 16, 17, 511, 513, 0, 3 * (1 << 13) + 77, 1, 513, 20'000, 17};
+  const auto make_all = [&](Dtype dtype) {
+    std::vector<Tensor> all;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      all.push_back(Rng(1).split(i).normal(Shape{sizes[i]}, 0, 1, dtype).set_trainable());
+    return all;
+  };
+  const auto set_gradients = [](const std::vector<Tensor>& all, uint64_t t) {
+    for (size_t i = 0; i < all.size(); ++i)
+      if ((i + t) % 4 != 3)
+        all[i].set_grad(Rng(2).split(t).split(i).normal(all[i].shape(), 0, 1, all[i].dtype()));
+  };
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    std::vector<Tensor> alone = make_all(dtype);
+    std::vector<std::unique_ptr<AdamW>> optimizers;
+    for (const Tensor& one : alone) optimizers.push_back(std::make_unique<AdamW>(std::vector<Tensor>{one}));
+    for (uint64_t t = 0; t < 3; ++t) {
+      set_gradients(alone, t);
+      for (size_t i = 0; i < alone.size(); ++i)
+        if (alone[i].grad().defined()) optimizers[i]->step();
+    }
+    std::vector<double> norms;
+    for_thread_counts([&] {
+      CAPTURE(threads());
+      const std::vector<Tensor> together = make_all(dtype);
+      AdamW optimizer(together);
+      for (uint64_t t = 0; t < 3; ++t) {
+        set_gradients(together, t);
+        norms.push_back(grad_norm(together));
+        optimizer.step();
+      }
+      for (size_t i = 0; i < together.size(); ++i) {
+        CAPTURE(i);
+        CHECK_FALSE(together[i].grad().defined());
+        CHECK(together[i].to_vector<double>() == alone[i].to_vector<double>());
+      }
+    });
+    for (size_t i = 3; i < norms.size(); ++i) CHECK(norms[i] == norms[i % 3]);
+  }
+}
+
+TEST_CASE("parameters of both float types share a step") {
+  Tensor w = parameter({1, -2}, Dtype::f32), b = parameter({3}, Dtype::f64);
+  w.set_grad(row({1, 2}, Dtype::f32));
+  b.set_grad(row({4}));
+  CHECK(grad_norm({w, b}) == doctest::Approx(std::sqrt(21.0)).epsilon(1e-15));
+  SGD({w, b}, {.lr = 0.5}).step();
+  CHECK(w.to_vector<double>() == Doubles{0.5, -3});
+  CHECK(b.to_vector<double>() == Doubles{1});
+}
+
+TEST_CASE("a gradient that is a strided view is read in its own order") {
+  Tensor w = zeros({2, 3}, Dtype::f64).set_trainable();
+  w.set_grad(raw::as_strided(row({1, 2, 3, 4, 5, 6}), {2, 3}, {1, 2}));  // rows 1 3 5 and 2 4 6
+  CHECK(grad_norm({w}) == doctest::Approx(std::sqrt(91.0)).epsilon(1e-15));
+  SUBCASE("by a step") {
+    SGD({w}, {.lr = 1}).step();
+    CHECK(w.to_vector<double>() == Doubles{-1, -3, -5, -2, -4, -6});
+  }
+  SUBCASE("by clipping") {
+    clip_grad_norm({w}, 1e-6);
+    CHECK(w.grad().at({0, 1}) / w.grad().at({0, 0}) == doctest::Approx(3).epsilon(1e-14));
+    CHECK(w.grad().at({1, 0}) / w.grad().at({0, 0}) == doctest::Approx(2).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("empty tensors and single numbers are parameters too") {
+  Tensor none = zeros({0, 3}).set_trainable(), one = ones({}).set_trainable();
+  AdamW optimizer({none, one}, {.lr = 0.5, .weight_decay = 0});
+  none.set_grad(zeros({0, 3}));
+  one.set_grad(full({}, 7));
+  CHECK(clip_grad_norm({none, one}, 100) == 7);
+  optimizer.step();
+  CHECK(one.item() == doctest::Approx(0.5).epsilon(1e-6));  // the first step of Adam is lr · sign(dw)
+}
+
+TEST_CASE("two parameters that share numbers are refused, and views that share none are not") {
+  const Tensor w = leaf(row({1, 2})), other = leaf(row({3}));
+  const auto message = [](const std::vector<Tensor>& parameters) {
+    return message_of([&] { SGD optimizer(parameters); });
+  };
+  // A weight and a trainable view of it, whole or in part.
+  const auto view = [&](int64_t begin, int64_t end) {
+    return raw::as_strided(w, Shape{end - begin}, {1}, begin).set_trainable();
+  };
+  const std::string shared = " share numbers, which a step would move twice; give one of them, or a clone()";
+  CHECK(message({w, other, view(0, 2)}) == "sgd: parameters 0 [2] and 2 [2]" + shared);
+  CHECK(message({view(1, 2), w}) == "sgd: parameters 0 [1] and 1 [2]" + shared);
+  CHECK_NOTHROW(SGD({view(0, 1), view(1, 2), view(1, 1)}));
+}
+
+TEST_CASE("a step without any gradient is refused, and changes nothing") {
+  Tensor w = parameter({1, -2}), b = parameter({3});
+  AdamW adam_w({w, b});
+  SGD sgd({w}, {.lr = 1});
+  CHECK(message_of([&] { adam_w.step(); }) == "adam_w" + forgotten);
+  CHECK(message_of([&] { sgd.step(); }) == "sgd" + forgotten);
+  w.set_grad(row({1, 1}));
+  CHECK_THROWS_AS(sgd.set_lr(-2), Error);
+  CHECK(sgd.lr() == 1);
+  CHECK(sgd.step() == 1);
+  CHECK(message_of([&] { sgd.step(); }) == "sgd" + forgotten);  // the gradient is used up
+  CHECK(w.to_vector<double>() == Doubles{0, -3});
+  CHECK(adam_w.lr() == 1e-3);
+  b.set_grad(row({1}));
+  CHECK(adam_w.step() == 1);  // one without a gradient among others is legal
+  CHECK(w.to_vector<double>() == Doubles{0, -3});
+}
+
+TEST_CASE("a step after convert() names the tensors that the model has let go of") {
+  Sequential model = two_layers();
+  const Tensor x = ones({4, 2}, Dtype::f64);
+  SUBCASE("nobody else holds them") {
+    AdamW optimizer(parameters(model));
+    convert(model, Dtype::f64);
+    Tape tape;
+    tape.backward(mean(model(x)));
+    CHECK(message_of([&] { optimizer.step(); }) ==
+          "adam_w: parameter 0 [3, 2], 1 [3], 2 [1, 3], 3 [1] can get no gradient any more, because only the "
+          "optimizer still holds it: was the model converted, or a part of it replaced? Make the optimizer "
+          "after convert()");
+  }
+  SUBCASE("the user holds the old list, too") {
+    const std::vector<Tensor> all = parameters(model);
+    AdamW optimizer(all);
+    convert(model, Dtype::f64);
+    Tape tape;
+    tape.backward(mean(model(x)));
+    CHECK(message_of([&] { optimizer.step(); }) == "adam_w" + forgotten);
+  }
+}
+
+TEST_CASE("a step names a replaced part of the model even where the others have gradients") {
+  Linear first(2, 3, Rng(1)), second(3, 1, Rng(2));
+  std::vector<Tensor> all = parameters(first);
+  for (const Tensor& p : parameters(second)) all.push_back(p);
+  SGD optimizer(all, {.lr = 0.1});
+  all.clear();
+  const Tensor x = ones({4, 2});
+  const auto train = [&] {
+    Tape tape;
+    tape.backward(mean(second(first(x))));
+    return optimizer.step();
+  };
+  CHECK(train() == 4);
+  second = Linear(3, 1, Rng(3));
+  const std::vector<float> before = first.weight.to_vector<float>();
+  CHECK(message_of(train) ==
+        "sgd: parameter 2 [1, 3], 3 [1] can get no gradient any more, because only the optimizer still holds "
+        "it: was the model converted, or a part of it replaced? Make the optimizer after convert()");
+  CHECK(first.weight.to_vector<float>() == before);
+}
+
+TEST_CASE("an optimizer that follows its model sees a replaced part although a list holds the old tensors") {
+  Linear first(2, 3, Rng(1)), second(3, 1, Rng(2));
+  const auto of_model = [&] {
+    std::vector<Tensor> all = parameters(first);
+    for (const Tensor& p : parameters(second)) all.push_back(p);
+    return all;
+  };
+  const std::vector<Tensor> all = of_model();
+  SGD optimizer(all, {.lr = 0.1});
+  optimizer.follow(of_model);
+  const auto train = [&] {
+    Tape tape;
+    tape.backward(mean(second(first(ones({4, 2})))));
+    clip_grad_norm(all, 1.0);
+    return optimizer.step();
+  };
+  CHECK(train() == 4);
+  second.weight.set_trainable(false);  // parameters() leaves it out
+  CHECK(train() == 3);
+  second = Linear(3, 1, Rng(3));
+  CHECK(message_of(train) ==
+        "sgd: parameter 3 [1] is not among the model's any more: was the model converted, or a part of it "
+        "replaced? Make the optimizer after that");
+}
+
+TEST_CASE("a long list of replaced tensors is cut") {
+  std::vector<Tensor> all;
+  for (int64_t i = 0; i < 7; ++i) all.push_back(ones(Shape{i}).set_trainable());
+  SGD optimizer(all);
+  all.clear();
+  CHECK(message_of([&] {
+          optimizer.step();
+        }).starts_with("sgd: parameter 0 [0], 1 [1], 2 [2], 3 [3] and 3 more can"));
+}
+
+TEST_CASE("parameters frozen after the optimizer was made are skipped") {
+  Tensor w = parameter({1}), b = parameter({2});
+  SGD optimizer({w, b}, {.lr = 1, .momentum = 0.5});
+  w.set_grad(row({1}));
+  b.set_grad(row({1}));
+  w.set_trainable(false);
+  CHECK(optimizer.step() == 1);
+  CHECK(w.item() == 1);
+  CHECK_FALSE(w.grad().defined());  // a gradient from before does not wait for the thaw
+  CHECK(b.item() == 1);
+  CHECK(message_of([&] { optimizer.step(); }) == "sgd" + forgotten);
+  b.set_trainable(false);
+  CHECK(optimizer.step() == 0);  // all are frozen on purpose: this stage moves other parameters
+  w.set_trainable();
+  w.set_grad(row({1}));
+  CHECK(optimizer.step() == 1);
+  CHECK(w.item() == 0);
+}
+
+TEST_CASE("backward names the optimizer whose step overwrote what it needs, its op and its module") {
+  const auto message = [](auto make_optimizer) {
+    const Tensor w = leaf(f64(2, 2));
+    auto optimizer = make_optimizer(std::vector<Tensor>{w});
+    Tape tape;
+    const Tensor loss = sum(square(w));
+    w.set_grad(f64(2, 2));
+    optimizer->step();
+    const std::string said = message_of([&] { tape.backward(loss); });
+    CHECK_FALSE(w.grad().defined());
+    return said;
+  };
+  using All = std::vector<Tensor>;
+  const std::string begin = "backward: input 0 [2, 2] of square was overwritten by ",
+                    end = "'s step after it was recorded; call backward before step()";
+  CHECK(message([](const All& w) { return std::make_unique<SGD>(w); }) == begin + "SGD" + end);
+  CHECK(message([](const All& w) { return std::make_unique<Adam>(w); }) == begin + "Adam" + end);
+  CHECK(message([](const All& w) { return std::make_unique<Muon>(w); }) == begin + "Muon" + end);
+  Sequential model = two_layers();
+  AdamW optimizer(parameters(model));
+  Tape tape;
+  const Tensor loss = mean(model(f32(4, 2)));
+  for (const Tensor& p : parameters(model)) p.set_grad(ones(p.shape()));
+  optimizer.step();
+  CHECK(message_of([&] { tape.backward(loss); }) ==
+        "backward: input 1 [1, 3] of linear in 2 was overwritten by AdamW" + end);
+}
+
+}  // namespace isobar::optimizer_parameters_test

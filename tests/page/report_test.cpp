@@ -1,0 +1,342 @@
+// The report: one file that asks for nothing outside, holds what was run, and works in a browser.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../../experiments/charts/charts.h"
+#include "../../experiments/report/figures.h"
+#include "../../experiments/report/page.h"
+#include "../docs/documents.h"
+#include "../message_of.h"
+#include "../run.h"
+#include "../skip.h"
+
+namespace isobar::report_test {
+
+// Isobar needs no Python. Where there is none, the checks that use it are skipped.
+bool has_python() {
+  const bool has = run_command("command -v python3").code == 0;
+  if (!has) skip("python3 is not installed, which reads SVG files and drives the browser");
+  return has;
+}
+
+// How many elements of class "curve" an SVG file has, as Python's XML reader sees it.
+std::string curves_of_svg(const std::string& path) {
+  const std::string script =
+      "import sys, xml.etree.ElementTree as xml; print(sum('curve' in e.get('class', '').split() "
+      "for e in xml.parse(sys.argv[1]).iter()))";
+  const Outcome run = run_command("python3 -c \"" + script + "\" " + path);
+  return run.out + run.err;
+}
+
+TEST_CASE("a plot is its curves' points, with the value itself where there is no band") {
+  const Plot plot{
+      "t",
+      "layer",
+      "std",
+      true,
+      {{"a", Role::measured, {1, 2}, {3, 4}, {2, 3}, {5, 6}}, {"b", Role::printed, {1}, {9}, {}, {}}}};
+  CHECK(to_json(plot)["curves"][0]["points"].dump() == "[[1.0,2.0,3.0,5.0],[2.0,3.0,4.0,6.0]]");
+  CHECK(to_json(plot)["curves"][1]["points"].dump() == "[[1.0,9.0,9.0,9.0]]");
+  CHECK(to_json(plot)["curves"][1]["role"] == "printed");
+  CHECK(to_json(plot)["key"] == "t");
+  CHECK(to_json(Plot{"std of each layer's, D=8", "", "", false, {}})["key"] == "std_of_each_layer_s_D_8");
+  const Plot crooked{"t", "x", "y", false, {{"a", Role::measured, {1, 2}, {3}, {}, {}}}};
+  CHECK(message_of([&] { to_json(crooked); }) ==
+        "plot 't': curve 'a' has 2 x, 1 y, 0 low and 0 high; wanted one length");
+}
+
+TEST_CASE("a heatmap has a value for each row and column") {
+  Heatmap heatmap{"t", "step", "std", true, {0, 10}, {"a"}, {{1, 2}}};
+  CHECK(to_json(heatmap)["values"].dump() == "[[1.0,2.0]]");
+  heatmap.rows.push_back("b");
+  CHECK(message_of([&] { to_json(heatmap); }) == "heatmap 't': 1 rows of values for 2 names");
+  heatmap.values.push_back({3});
+  CHECK(message_of([&] { to_json(heatmap); }) == "heatmap 't': a row has 1 values for 2 columns");
+}
+
+TEST_CASE("a text of a run is no tag, no attribute and no direction mark in its page and pictures") {
+  const std::string attack = "\"><script>alert(1)\u009b\u202e\x01</script>";
+  const TemporaryFolder folder;
+  folder.write("summary.json",
+               json_text({{"program", attack}, {"claims", {{{"id", attack}, {"parts", Json::array()}}}}}));
+  report::Content content;
+  content.add(folder / "");
+  const std::string page = content.page("en");
+  CHECK(holds(page, "<td>&quot;&gt;&lt;script&gt;"));
+  CHECK(holds(page, R"(\u003c/script>)"));  // in the page's data
+  CHECK_FALSE(holds(page, "<script>alert"));
+  for (const char* mark : {"\u202e", "\u009b", "\x01"}) CHECK_FALSE(holds(page, mark));
+  Json plot = to_json(Plot{"t", "x", "y", false, {{"a", Role::measured, {1, 2}, {3, 4}, {}, {}}}});
+  for (const char* text : {"title", "x", "y"}) plot[text] = attack;
+  plot["curves"][0]["label"] = attack;
+  const std::string svg = report::figure_svg(plot_of(plot));
+  CHECK_FALSE(holds(svg, "<script"));
+  CHECK(holds(svg, "&quot;&gt;&lt;script&gt;"));
+  plot["curves"][0]["role"] = attack;
+  CHECK(message_of([&] {
+          report::shown_run({{"program", "s"}, {"plots", {plot}}});
+        }) == "report: a curve's role: wanted measured, theory or printed; run the study again");
+}
+
+TEST_CASE("what is no folder of a run is refused by name") {
+  const TemporaryFolder folder;
+  check_refused("isobar report", (folder / "none") + " -o " + (folder / "page.html"),
+                "'" + (folder / "none") + "' has no summary.json; name the folder of a finished run\n");
+  std::ofstream(folder / "summary.json") << "{";
+  const Outcome broken = run_built("isobar report", folder / "");
+  CHECK(broken.code == 2);
+  CHECK(holds(broken.err, "is not the summary of a run; run the study again"));
+  std::ofstream(folder / "summary.json") << R"({"program": "s", "config": )" << std::string(1'000'000, '[')
+                                         << std::string(1'000'000, ']') << "}";
+  CHECK(run_built("isobar report", folder / "").err == broken.err);
+  folder.write("summary.json",
+               R"({"program": "verify", "runs": [{"name": "a", "folder": "../b", "done": true}]})");
+  CHECK(holds(run_built("isobar report", folder / "").err, "names a run outside of its folder, '../b'"));
+  CHECK(run_built("isobar report", "").code == 2);
+  CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
+}
+
+TEST_CASE("runs of one name keep apart, and claims point to their own") {
+  const TemporaryFolder folder;
+  const std::string study = R"({"program": "s", "plots": [{"title": "t", "curves": []}]})",
+                    all = R"({"program": "verify", "runs": [{"name": "s", "done": true},
+                             {"name": "r", "done": false, "cannot_run": "no data"}],
+                             "claims": [{"id": "A01", "parts": [{"run": "s", "key": "k", "bounds": [0, 1]}]}]})";
+  for (const char* name : {"a", "b"}) {
+    folder.write(std::string(name) + "/summary.json", all);
+    folder.write(std::string(name) + "/s/summary.json", study);
+  }
+  report::Content content;
+  content.add(folder / "a");
+  content.add(folder / "b");
+  CHECK(content.runs()[0]["name"] == "s");
+  CHECK(content.runs()[1]["name"] == folder / "b/s");
+  const std::string page = content.page("en");
+  CHECK(holds(page, "\"run\":\"s\""));
+  CHECK(holds(page, "\"run\":\"" + (folder / "b/s") + "\""));
+  CHECK(holds(page, R"({"name":"r","reason":"no data"})"));
+}
+
+TEST_CASE("a run under way has a page with every claim, those to come among them") {
+  const TemporaryFolder folder;
+  folder.write("s/summary.json", R"({"program": "s"})");
+  const Json summary = Json::parse(R"({"program": "verify",
+      "claims": [{"id": "A01", "claim": "it is 1", "verdict": "confirmed", "parts": [{"run": "s", "key": "k", "bounds": [0, 1]}]},
+                 {"id": "A02", "claim": "it is <2", "verdict": "still to come", "parts": [{"run": "s", "key": "k", "bounds": [null, null]}]}],
+      "runs": [{"name": "s", "done": true}, {"name": "later", "done": false, "cannot_run": ""}],
+      "progress": {"done": 1, "of": 2, "seconds_left": 300}})");
+  report::Content content;
+  content.add(summary, folder / "");
+  CHECK(content.claim_count() == 2);
+  CHECK(content.run_count() == 1);
+  const std::string page = content.page("en");
+  CHECK(holds(page, R"("progress":{"done":1,"of":2,"seconds_left":300})"));
+  CHECK_FALSE(holds(page, "later"));
+  CHECK(holds(page, "<span data-strip=\"1 0\"></span>"));  // with nothing to draw
+  // Without scripts it is a table.
+  CHECK(holds(page, "<td>it is &lt;2</td>\n<td>still to come</td>"));
+}
+
+TEST_CASE("of long curves the page shows what a screen can, with both ends") {
+  std::vector<double> x, y;
+  for (int i = 0; i < 5000; ++i) {
+    x.push_back(i);
+    y.push_back(1.0 / 3);
+  }
+  const Json plot = to_json(Plot{"t", "step", "loss", false, {{"training", Role::measured, x, y, {}, {}}}});
+  const Json shown = report::shown_run({{"program", "s"}, {"plots", {plot}}});
+  const Json& points = shown["plots"][0]["curves"][0]["points"];
+  CHECK(points.size() == 160);
+  CHECK(points.front()[0] == 0);
+  CHECK(points.back()[0] == 4999);
+}
+
+TEST_CASE("a plot is found by run and key, and the same of several runs is one") {
+  const auto run = [](const char* name, const char* program) {
+    Json plot = to_json(Plot{"t",
+                             "layer",
+                             "std",
+                             true,
+                             {{"measured", Role::measured, {1, 2}, {3, 4}, {}, {}},
+                              {"theory", Role::theory, {1, 2}, {3, 4}, {}, {}},
+                              {"printed", Role::printed, {1}, {9}, {}, {}}},
+                             "std"});
+    return Json{{"name", name}, {"program", program}, {"plots", {std::move(plot)}}};
+  };
+  const Json runs = {run("a", "decay_study"), run("b", "decay_study")};
+  CHECK(report::plot_named(runs, "a.std").curves.size() == 3);
+  const Plot both = report::plot_named(runs, "std");
+  std::vector<std::string> labels;
+  for (const PlotCurve& curve : both.curves) labels.push_back(curve.label.en);
+  CHECK(labels == std::vector<std::string>{"a", "a: theory", "b", "b: theory"});
+  CHECK(both.curves[3].colour == 1);
+  CHECK(message_of([&] { report::plot_named(runs, "a.sdt"); }) ==
+        "--svg: wanted one of a.std, b.std, got 'a.sdt'; did you mean a.std?");
+  CHECK(message_of([&] {
+          report::plot_named({run("a", "x"), run("b", "y")}, "std");
+        }) == "--svg: x and y have a plot 'std'; name the run before it, with a dot: a.std");
+}
+
+TEST_CASE("a figure is XML with one element for each curve, and its text is text") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run", svg = folder / "figure.svg";
+  ran("decay_study", "--seeds 3 --out " + run);
+  const Outcome outcome = run_built("isobar report", run + " --svg std -o " + svg);
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.code == 0);
+  if (has_python()) CHECK(curves_of_svg(svg) == "3\n");  // measured, theory, printed
+  CHECK(holds(file_text(svg), ">std of each layer's output, plain default none sum D=8</text>"));
+  CHECK(run_built("isobar report", run + " --svg sdt -o " + (folder / "none.svg")).code == 2);
+  CHECK_FALSE(std::filesystem::exists(folder / "none.svg"));
+}
+
+TEST_CASE("numbers are written as a reader of any field reads them, and at round places of an axis") {
+  const std::vector<std::pair<double, const char*>> numbers = {{0.33868, "0.3387"},
+                                                               {0.000012, "0.000012"},
+                                                               {3.766e-40, "3.766×10⁻⁴⁰"},
+                                                               {-1e-6, "−10⁻⁶"},
+                                                               {0, "0"},
+                                                               {INFINITY, "∞"},
+                                                               {12345678.9, "1.235×10⁷"},
+                                                               {-1.25, "−1.25"},
+                                                               {99999.96, "100000"},
+                                                               {1e7, "10⁷"}};
+  for (const auto& [value, text] : numbers) CHECK(charts::number(value) == text);
+  CHECK(charts::plain(0.123456) == "0.123456");
+  CHECK(charts::plain(1e-10) == "10⁻¹⁰");
+  CHECK(charts::tick_text(0.001) == "0.001");
+  CHECK(charts::tick_text(1e-7) == "10⁻⁷");
+  using Ticks = std::vector<double>;
+  CHECK(charts::Scale(1e-5, 2, 0, 1, true).ticks(5) == Ticks{1e-5, 1e-3, 0.1});
+  CHECK(charts::Scale(0.02, 1, 0, 1, true).ticks(5) == Ticks{0.02, 0.05, 0.1, 0.2, 0.5, 1});
+  CHECK(charts::Scale(0, 8, 0, 1).ticks(5) == Ticks{0, 2, 4, 6, 8});
+}
+
+TEST_CASE("a chart speaks both languages, and a picture the one that is asked for") {
+  const Json plot = to_json(Plot{.title = {"loss", "损失"},
+                                 .x = {"step", "步"},
+                                 .y = "y",
+                                 .curves = {{{"training", "训练"}, Role::measured, {1, 2}, {3, 4}}}});
+  CHECK(plot["title_zh"] == "损失");
+  const std::string both = charts::svg(charts::line_chart(plot_of(plot), {})).text();
+  CHECK(holds(both, "<tspan class=\"en\">step</tspan><tspan class=\"zh\">步</tspan>"));
+  CHECK(holds(both, ">y</text>"));
+  const std::string english = report::figure_svg(plot_of(plot)),
+                    chinese = report::figure_svg(plot_of(plot), "zh");
+  CHECK_FALSE(holds(english, "损失"));
+  CHECK(holds(chinese, ">损失</text>"));
+  CHECK_FALSE(holds(chinese, "training"));
+}
+
+TEST_CASE("a figure escapes text, draws ranges of named things, and leaves out what has no place") {
+  const TemporaryFolder folder;
+  const Plot plot{.title = "a < b & c",
+                  .x = "net",
+                  .y = "loss",
+                  .log = true,
+                  .curves = {{"x", Role::measured, {0, 1}, {1, 0}, {0.5, 0}, {2, 0}}},
+                  .ticks = {"pre.<none>", "post"}};
+  const auto path = folder.write("figure.svg", report::figure_svg(plot));
+  if (has_python()) CHECK(curves_of_svg(path) == "1\n");
+  const std::string svg = file_text(path);
+  CHECK(holds(svg, "a &lt; b &amp; c</text>"));
+  CHECK(holds(svg, ">pre.&lt;none&gt;</text>"));
+  CHECK(holds(svg, "class=\"range\""));
+  CHECK_FALSE(holds(svg, "nan"));
+  const Plot empty{
+      .title = "t", .x = "", .y = "", .log = true, .curves = {{"x", Role::measured, {1}, {0}, {}, {}}}};
+  CHECK(message_of([&] { report::figure_svg(empty); }) == "plot 't': no point can be drawn");
+}
+
+TEST_CASE("the charts of the documents are small, well-formed, shown, and made by a command that is shown") {
+  std::string shown;
+  for (const std::filesystem::path& document : documents()) shown += file_text(document);
+  const bool python = has_python();
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(ISOBAR_SOURCE_DIR "/experiments/figures")) {
+    const std::string name = entry.path().filename();
+    CAPTURE(name);
+    if (name.ends_with(".png")) {  // of the report, by tests/page/report_screenshot.py
+      CHECK(entry.file_size() < 200 << 10);
+      CHECK(holds(shown, "figures/" + name + ")"));
+      continue;
+    }
+    CHECK(entry.file_size() < 40 << 10);
+    if (python) CHECK(curves_of_svg(entry.path()) != "0\n");
+    CHECK(holds(shown, "(../figures/" + name + ")"));
+    CHECK(holds(shown, "-o experiments/figures/" + name));
+    ++count;
+  }
+  CHECK(count > 0);
+}
+
+const std::string one_claim = R"([source]
+id = "005"
+title = "Why I normalize"
+author = "A. Blogger"
+date = "2026-01-31"
+address = "unknown"
+[run.two_layers]
+study = "decay_study"
+flags = "--depth 2 --width 32 --seeds 3"
+[[claim]]
+id = "N02"
+quote = "They use RMSNorm."
+says = "they use RMSNorm"
+kind = "source"
+note = "a note"
+[[claim.passage]]
+title = "Their paper"
+address = "https://example.org"
+read = "2026-01-31"
+quote = "We use RMSNorm."
+reading = "they do"
+bears_out = "RMSNorm"
+[[claim]]
+id = "N01"
+quote = "The first layer keeps its std."
+says = "the first layer keeps the std"
+[[claim.part]]
+says = "layer 1"
+run = "two_layers"
+key = "layer1.std"
+rule = "mean"
+between = [0.9, 1.1]
+why = "a tenth to either side"
+)";
+
+TEST_CASE("the page of a run stands alone and works in a browser") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "all", rmsnorm = folder / "rmsnorm", lm = folder / "lm";
+  ran("isobar verify", "--only blog8 --out " + out);
+  ran("decay_study", "--preset blog8_rmsnorm --seeds 2 --out " + rmsnorm);
+  ran("train_lm",
+      "--max_iters 20 --warmup_iters 5 --eval_interval 10 --eval_iters 2 --log_interval 5 "
+      "--n_layer 1 --n_embd 32 --n_head 2 --block_size 32 --out " +
+          lm);
+  const std::string claims = folder / "claims.html", training = folder / "training.html",
+                    study = folder / "study.html";
+  const Outcome outcome = run_built("isobar report", out + " " + rmsnorm + " -o " + claims);
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.code == 0);
+  ran("isobar report", rmsnorm + " -o " + study);
+  ran("isobar report", lm + " -o " + training);
+  const std::string page = file_text(claims);
+  CHECK(page.size() < 1 << 20);
+  CHECK(holds(page, "\"D01\""));
+  CHECK(holds(page, "std of each layer's output"));
+  // Nothing is fetched: no element names a file or a host, and the page forbids the browser to ask.
+  for (const char* element : {"<link", "<iframe", "<script src", "@import"})
+    CHECK_FALSE(holds(page, element));
+  CHECK(holds(page, "default-src 'none'"));
+
+  const std::string own = folder / "own.html", file = folder.write("mine.toml", one_claim);
+  ran("isobar verify", file + " --seed 3 --out " + (folder / "own"));
+  ran("isobar report", (folder / "own") + " -o " + own);
+  CHECK(holds(file_text(own), "\"seed\":3"));
+  browse("page/report_page.py", {claims, study, training, own});
+  browse("page/hostile_page.py", {ISOBAR_BINARY_DIR "/bin/isobar", file, lm, folder / "own"});
+}
+
+}  // namespace isobar::report_test

@@ -1,0 +1,132 @@
+// The benchmark program, as far as it can be right or wrong: its speed is no test.
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "../../core/precision.h"
+#include "../run.h"
+#include "../sanitizers.h"
+
+namespace isobar::bench_test {
+
+TEST_CASE("every kind of training has its step") {
+  CHECK(std::ranges::count(ran("bench", "--filter 'd8_b32|nanogpt_cpu' --steps 1 --json").out, '\n') == 4);
+}
+
+TEST_CASE("bench prints the environment and then a case with all its keys, one object a line") {
+  const Outcome run = ran("bench", "--filter chain_add --threads 2 --steps 2 --json");
+  std::istringstream lines(run.out);
+  std::string first, second, third;
+  REQUIRE(std::getline(lines, first));
+  REQUIRE(std::getline(lines, second));
+  CHECK_FALSE(std::getline(lines, third));
+
+  const auto environment = nlohmann::json::parse(first);
+  CHECK(environment["bench"] == "environment");
+  for (const char* key : {"cpu", "threads", "blas", "blas_core", "compiler"})
+    CHECK_MESSAGE(environment.contains(key), key);
+
+  const auto result = nlohmann::json::parse(second);
+  CHECK(result["bench"] == "chain_add_10000_16x16_fwdbwd");
+  CHECK(result["threads"] == 2);
+  CHECK(result["unit"] == "us/op");
+  CHECK(result["steps"] == 2);
+  CHECK(result["median_ms"].get<double>() > 0);
+  CHECK(result["peak_rss_mib"].get<double>() > 1);
+  // 10000 ops in a step: microseconds per op are milliseconds per step, divided by ten.
+  CHECK(result["derived"].get<double>() == doctest::Approx(result["median_ms"].get<double>() / 10));
+  for (const char* key : {"min_ms", "limit", "share", "page_faults", "storage_allocations"})
+    CHECK_MESSAGE(result.contains(key), key);
+}
+
+TEST_CASE("bench gives a case that moves bytes a limit and its share of it") {
+  const Outcome run = ran("bench", "--filter '^rmsnorm_fwdbwd_32x512$' --threads 1 --steps 2 --json");
+  const auto result = nlohmann::json::parse(run.out.substr(run.out.find('\n') + 1));
+  const double limit = result["limit"];
+  CHECK(limit > 0);
+  CHECK(result["share"].get<double>() == doctest::Approx(result["derived"].get<double>() / limit));
+}
+
+TEST_CASE("bench --precision bf16 says which precision a case ran in, and why") {
+  const Outcome run = ran("bench", "--filter chain_add --threads 1 --steps 1 --precision bf16 --json");
+  const auto result = nlohmann::json::parse(run.out.substr(run.out.find('\n') + 1));
+  const std::string obstacle = bf16_obstacle();
+  CHECK(result["precision"] == (obstacle.empty() ? "bf16" : "f32"));
+  CHECK(run.err ==
+        (obstacle.empty() ? "" : "bench: --precision bf16: " + obstacle + "; products stay in f32\n"));
+  CHECK(run_built("bench", "--precision bf61").code == 2);
+}
+
+// AddressSanitizer takes the small objects' lists away, so that steps hold and ask for more.
+#ifndef WITH_ASAN
+TEST_CASE("small steps ask for no more memory than was kept of them") {
+  // Steps of every kind of limit; their counts are quick.
+  const Outcome run = run_built("bench", "--counts --check " ISOBAR_SOURCE_DIR
+                                         "/tests/bench/kept.jsonl "
+                                         "--filter '32x512|opt_adamw_128|chain_add|^study8' --threads 1");
+  CHECK_MESSAGE(run.code == 0, run.out, run.err);
+}
+#endif
+
+TEST_CASE("bench --check finds what bench --keep wrote, and names each row that fell below it") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "kept.jsonl",
+                    only = " --filter '^study8_fwdbwd$' --threads 1 --min-time 0.01";
+  ran("bench", "--keep " + file + only);
+  const Outcome same = run_built("bench", "--counts --check " + file + only);
+  CHECK(same.code == 0);
+  CHECK(same.out == "1 rows compared with " + file + ", 0 fell\n");
+
+  std::istringstream lines(file_text(file));
+  std::string machine, row;
+  REQUIRE(std::getline(lines, machine));
+  REQUIRE(std::getline(lines, row));
+  auto better = nlohmann::ordered_json::parse(row);
+  better["step_bytes"] = 7;
+  better["share"] = 1000;
+  folder.write("kept.jsonl", machine + "\n" + better.dump() + "\n");
+  const Outcome fell = run_built("bench", "--check " + file + only);
+  CHECK(fell.code == 1);
+  CHECK(holds(fell.out, "study8_fwdbwd, 1 thread: step_bytes "));
+  CHECK(holds(fell.out, ", kept 7\n"));
+  CHECK(holds(fell.out, " % of its limit, kept 100000.0 %\n"));
+  CHECK(holds(fell.out, "1 rows compared with " + file + ", 2 fell\n"));
+}
+
+TEST_CASE("bench --check refuses a file that bench --keep did not write") {
+  const TemporaryFolder folder;
+  const auto complaint = [&](const std::string& text) {
+    folder.write("kept.jsonl", text);
+    const Outcome run =
+        run_built("bench", "--counts --check kept.jsonl --filter '^study8_fwdbwd$'", folder.path());
+    CHECK(run.code == 2);
+    return run.err;
+  };
+  const std::string machine = "{\"bench\":\"environment\",\"cpu\":\"any\"}\n";
+  CHECK(holds(complaint(""), "kept.jsonl: wanted lines that bench --keep wrote, got none"));
+  CHECK(holds(complaint("{}\n"), "kept.jsonl: line 1 is not one that bench --keep wrote: "));
+  CHECK(holds(complaint(machine + "{\"bench\":\"study8_fwdbwd\",\"threads\":1}\n"),
+              "kept.jsonl: line 2 is not one"));
+  CHECK(holds(complaint(machine), "kept.jsonl: no row is of a case that --filter and --threads choose"));
+  CHECK(run_built("bench", "--counts --check nowhere.jsonl").code == 2);
+  CHECK(run_built("bench", "--check a --keep b").code == 2);
+  CHECK(run_built("bench", "--counts").code == 2);
+}
+
+TEST_CASE("bench lists its cases, and refuses what it does not know") {
+  const Outcome list = run_built("bench", "--list");
+  CHECK(list.code == 0);
+  for (const char* name : {"limit_fma\n", "rmsnorm_fwdbwd_4096x512\n", "chain_add_10000_16x16_fwdbwd\n"})
+    CHECK_MESSAGE(holds(list.out, name), name);
+
+  const Outcome near = run_built("bench", "--filter '^rmsnorm_fwdbwd_4096x51$'");
+  CHECK(near.code == 2);
+  CHECK(near.err ==
+        "bench: --filter: no case matches '^rmsnorm_fwdbwd_4096x51$'; did you mean rmsnorm_fwdbwd_4096x512?; "
+        "--list prints all\n");
+  CHECK(run_built("bench", "--filter '['").code == 2);
+  CHECK(run_built("bench", "--steps -1").code == 2);
+  CHECK(run_built("bench", "--thread 1").code == 2);
+}
+
+}  // namespace isobar::bench_test

@@ -1,0 +1,95 @@
+
+#include "../../experiments/harness/environment.h"
+#include "../studies/study.h"
+
+namespace isobar::command_line_test {
+
+TEST_CASE("later words win: defaults, preset, config file, flags") {
+  const TemporaryFolder folder;
+  folder.write("c.json", R"({"depth": 7, "rate": 1, "seed": 3})");
+  CHECK(printed_config({}).dump() ==
+        R"({"preset":"plain","seed":0,"depth":8,"seeds":1,"rate":0.5,"bias":true,"norm":"none"})");
+  CHECK(printed_config({"--preset", "deep"})["depth"] == 100);
+  Json config = printed_config({"--preset=deep", "--config", folder / "c.json"});
+  CHECK(config["depth"] == 7);
+  CHECK(config["norm"] == "rmsnorm");
+  CHECK(config["rate"] == 1.0);
+  CHECK(config["seed"] == 3);
+  config = printed_config({"--depth", "5", "--config", folder / "c.json", "--seed", "4", "--rate=-2.5e-3"});
+  CHECK(config["depth"] == 5);
+  CHECK(config["seed"] == 4);
+  CHECK(config["rate"] == -2.5e-3);
+}
+
+TEST_CASE("what --print-config prints is a config file that gives the same") {
+  const TemporaryFolder folder;
+  const Json first = printed_config({"--preset", "deep", "--rate", "0.1", "--no-bias", "--seed", "9"});
+  folder.write("c.json", first.dump());
+  CHECK(printed_config({"--config", folder / "c.json"}) == first);
+}
+
+TEST_CASE("a bool is --flag, --no-flag or --flag=false, and the last of several words wins") {
+  CHECK(printed_config({"--bias"})["bias"] == true);
+  CHECK(printed_config({"--no-bias"})["bias"] == false);
+  CHECK(printed_config({"--bias=false"})["bias"] == false);
+  CHECK(printed_config({"--no-bias", "--bias"})["bias"] == true);
+  CHECK(printed_config({"--depth", "1", "--depth", "2"})["depth"] == 2);
+}
+
+// What no field may be, of any program: bounds_test.cpp.
+TEST_CASE("bad usage gives one line with the repair and exit code 2") {
+  const TemporaryFolder folder;
+  check_usage({"--dept", "3"}, "unknown option --dept; did you mean --depth?");
+  check_usage({"--dept=3"}, "unknown option --dept; did you mean --depth?");
+  check_usage({"--no-bais"}, "did you mean --no-bias?");
+  check_usage({"extra"}, "unexpected word 'extra'");
+  check_usage({"--depth"}, "--depth");
+  check_usage({"--depth", "99999999999999999999"}, "wanted a whole number");
+  check_usage({"--norm", "rmsnrom"},
+              "--norm: wanted one of none, layernorm, rmsnorm, got 'rmsnrom'; did you mean rmsnorm?");
+  check_usage({"--preset", "dep"}, "--preset: wanted one of plain, deep, got 'dep'; did you mean deep?");
+  check_usage({"--plain", "--deep"}, "--plain and --deep exclude each other: give one");
+  check_usage({"--preset", "plain", "--deep"}, "--preset and --deep exclude each other: give one");
+  check_usage({"--seed", "-1"}, "--seed: wanted a whole number >= 0, got '-1'");
+  check_usage({"--threads", "0"}, "--threads: wanted a whole number from 1 to 1024, got '0'");
+  check_usage({"--config", folder / "none.json"}, "No such file");
+  folder.write("file", "");
+  check_usage({"--out", folder / "file/run"}, "cannot make the folder");
+  check_usage({"--out", folder / "file"}, "cannot");
+}
+
+TEST_CASE("a bad config file is refused by name and place") {
+  const TemporaryFolder folder;
+  const auto check_file = [&](const std::string& text, const std::string& part) {
+    folder.write("c.json", text);
+    CAPTURE(text);
+    check_usage({"--config", folder / "c.json"}, part);
+  };
+  check_file(R"({"dpeth": 3})", "c.json: dpeth: no such setting; did you mean depth?");
+  check_file(R"({"depth": 3, "depth": 4})", "'depth' occurs twice");
+  check_file(R"({"depth": "3"})", "depth: wanted a whole number, got '3'");
+  check_file(R"({"depth": 3.5})", "depth: wanted a whole number, got '3.5'");
+  check_file(R"({"depth": 18446744073709551615})", "beyond 64 bits");
+  check_file(R"({"norm": "rms"})", "c.json: norm: wanted one of");
+  check_file(R"({"preset": "rms"})", "c.json: preset: wanted one of");
+  check_file(R"({"seed": -3})", "c.json: seed: wanted");
+  check_file(R"({"depth": null})", "null");
+  check_file(R"({"depth": [8]})", "array");
+  check_file(R"({"depth": {"a": 8}})", "'depth' is an object");
+  check_file(R"(8)", "wanted an object");
+  check_file(R"({"depth": 8)", "not valid JSON");
+  check_file(R"({"rate": 1e999})", "not valid JSON");
+  check_file("", "not valid JSON");
+  check_file(std::string(2 << 20, ' '), "at most");
+}
+
+TEST_CASE("--help lists settings, presets and exit codes, --version the version") {
+  const Outcome help = Study().run({"--help"});
+  CHECK(help.code == 0);
+  for (const char* part : {"--depth", "layers [8]", "{none, layernorm, rmsnorm}", "--[no-]bias ", "--preset",
+                           "many layers", "--print-config", "Exit codes"})
+    CHECK(holds(help.out, part));
+  CHECK(Study().run({"--version"}).out == "study " + isobar_version() + "\n");
+}
+
+}  // namespace isobar::command_line_test

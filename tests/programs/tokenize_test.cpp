@@ -1,0 +1,137 @@
+// tokenize and prepare as their users meet them, and train_lm on what they write.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include "../../data/token_store.h"
+#include "../run.h"
+#include "../sanitizers.h"
+
+namespace isobar::tokenize_test {
+
+using Json = nlohmann::json;
+
+// Words of random letters, so many that there are pairs to merge for a large vocabulary.
+std::string words(size_t bytes) {
+  const Rng rng(1);
+  std::string text;
+  for (uint64_t i = 0; text.size() < bytes; ++i) {
+    const Rng word = rng.split(rng.below(8000, i));
+    for (uint64_t letters = 2 + word.below(7, 0), j = 1; j <= letters; ++j)
+      text += static_cast<char>('a' + word.below(26, j));
+    text += i % 11 == 0 ? ".\r\n" : " ";
+  }
+  return text.substr(0, bytes);
+}
+
+// A model that trains in a second.
+const std::string tiny =
+    " --n_layer 1 --n_head 2 --n_kv_head 1 --n_embd 8 --block_size 8 --batch_size 2 --max_iters 2"
+    " --warmup_iters 0 --eval_iters 1 --log_interval 2 --force";
+
+int64_t peak_memory_of_children() {
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
+  const TemporaryFolder folder;
+  folder.write("small.txt", words(1 << 20));
+  std::string large;
+  while (large.size() < size_t{24} << 20) large += file_text(folder / "small.txt");
+  folder.write("large.txt", large);
+  int64_t memory[2];
+  double trained[2];
+  for (const bool is_large : {false, true}) {
+    const std::string name = is_large ? "large" : "small";
+    const Outcome run =
+        ran("isobar prepare", folder / name + ".txt --tokenizer byte -o " + folder / name + ".safetensors");
+    memory[is_large] = peak_memory_of_children();
+  }
+  for (const bool is_large : {false, true}) {
+    const std::string name = is_large ? "large" : "small";
+    const Outcome run =
+        ran("train_lm", "--json --corpus " + folder / name + ".safetensors --out " + folder / name + tiny);
+    trained[is_large] = Json::parse(run.out)["timing"]["peak_rss_mib"];
+  }
+  CHECK(TokenStore(folder / "large.safetensors").size() == static_cast<int64_t>(large.size()));
+#ifndef WITH_ASAN  // which keeps what was freed
+  // 23 MiB more of text, 92 MiB more of tokens in memory.
+  CHECK(memory[1] < memory[0] + (8 << 20));
+  CHECK(trained[1] < trained[0] + 40);  // chunks that were looked at are kept, up to 64 MiB
+#endif
+}
+
+TEST_CASE("train_lm learns the same from a token store as from its text") {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("corpus.txt", words(20'000));
+  ran("isobar tokenize", "train --vocab_size 300 " + text + " -o " + folder / "bpe.json");
+  for (const std::string name : {"char", "bpe"}) {
+    CAPTURE(name);
+    const std::string tokenizer = name == "bpe" ? folder / "bpe.json" : name;
+    const std::string store = folder / name + ".safetensors", from_text = folder / name + ".text",
+                      from_store = folder / name + ".store";
+    ran("isobar prepare", text + " --tokenizer " + tokenizer + " -o " + store);
+    const Outcome one = run_built(
+        "train_lm", "--corpus " + text + " --tokenizer " + tokenizer + " --out " + from_text + tiny);
+    const Outcome two = run_built("train_lm", "--corpus " + store + " --out " + from_store + tiny);
+    INFO(one.err, two.err);
+    REQUIRE(one.code == 0);
+    REQUIRE(two.code == 0);
+    CHECK(file_text(from_text + "/loss.csv") == file_text(from_store + "/loss.csv"));
+    const Json a = Json::parse(file_text(from_text + "/summary.json")),
+               b = Json::parse(file_text(from_store + "/summary.json"));
+    for (const char* key : {"val_loss", "bits_per_char", "sample"}) CHECK(a[key] == b[key]);
+  }
+}
+
+TEST_CASE("tokenize gives back any bytes") {
+  const TemporaryFolder folder;
+  const std::string text = words(5000) + std::string("\xEF\xBB\xBF nul \0 \xFF\xC3\r\n", 14);
+  folder.write("corpus.txt", text);
+  const std::string corpus = folder / "corpus.txt", tokenizer = folder / "bpe.json";
+  const Outcome trained = ran("isobar tokenize", "train --vocab_size 400 " + corpus + " -o " + tokenizer);
+  CHECK(holds(trained.out, "400 tokens"));
+  for (const std::string& one : {tokenizer, std::string("byte")}) {
+    const Outcome encoded = run_built("isobar tokenize", "encode --tokenizer " + one + " " + corpus);
+    CHECK(encoded.code == 0);
+    folder.write("tokens.txt", encoded.out);
+    CHECK(run_built("isobar tokenize", "decode --tokenizer " + one + " <" + folder / "tokens.txt").out ==
+          text);
+  }
+}
+
+TEST_CASE("tokenize and prepare refuse bad input in one line with exit code 2 and leave nothing behind") {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("t.txt", "to be"), out = folder / "out";
+  const std::string json = folder.write("x.json", R"({"model": {"type": "Unigram"}})");
+  folder.write("empty.txt", "");
+  ran("isobar prepare", text + " -o " + folder / "store.safetensors");
+  const struct {
+    std::string program, arguments, part;
+  } refusals[] = {
+      {"isobar tokenize", "", "subcommand"},
+      {"isobar tokenize", "learn", "see isobar tokenize --help"},
+      {"isobar tokenize", "train " + text, "--output is required"},
+      {"isobar tokenize", "train --vocab_size 300 " + text + " -o " + out, "the text has pairs for 260 only"},
+      {"isobar tokenize", "train --vocab_size 9 " + text + " -o " + out, "a vocabulary of at least 257"},
+      {"isobar tokenize", "train " + folder / "none.txt -o " + out, "none.txt: No such file"},
+      {"isobar tokenize", "encode --tokenizer " + json + " " + text,
+       "the file has no object 'pre_tokenizer'"},
+      {"isobar tokenize", "encode --tokenizer byte " + folder.path().string(), "is a folder"},
+      {"isobar tokenize", "train --vocab_size 260 " + text + " -o " + text, "is one of the texts"},
+      {"isobar prepare", text + " -o " + text, "is one of the texts"},
+      {"isobar tokenize", "decode --tokenizer byte " + text, "wanted the number of a token, got 'to'"},
+      {"isobar prepare", text, "--output is required"},
+      {"isobar prepare", text + " --tokenizer word -o " + out, "wanted char, byte or a .json file, got word"},
+      {"isobar prepare", text + " --tokenizer " + json + " -o " + out, "x.json: the file has no object"},
+      {"isobar prepare", text + " --field text -o " + out, "t.txt:1: no JSON"},
+      {"isobar prepare", folder / "empty.txt" + " --tokenizer byte -o " + out, "there is no text"},
+      {"isobar prepare", text + " -o " + folder / "none/out", "No such file"},
+      {"train_lm", "--corpus " + folder / "store.safetensors --tokenizer char --out " + out,
+       "brings its own"}};
+  for (const auto& refusal : refusals) check_refused(refusal.program, refusal.arguments, refusal.part);
+  CHECK(folder.names() == std::vector<std::string>{"empty.txt", "store.safetensors", "t.txt", "x.json"});
+}
+
+}  // namespace isobar::tokenize_test

@@ -1,0 +1,299 @@
+#include "../../experiments/lm/checkpoint.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "../../data/checked_file.h"
+#include "../../experiments/harness/settings.h"
+#include "../../experiments/lm/train.h"
+#include "../../nn/model.h"
+#include "../message_of.h"
+#include "../run.h"
+
+namespace isobar::checkpoint_test {
+
+LmConfig small_config() {
+  LmConfig config;
+  config.n_layer = 2;
+  config.n_head = 2;
+  config.n_kv_head = 1;
+  config.n_embd = 8;
+  config.block_size = 8;
+  return config;
+}
+
+// A model after one step of its optimizer, and a run's records.
+struct Trained {
+  LmConfig config = small_config();
+  std::shared_ptr<const Tokenizer> tokenizer = std::make_shared<CharTokenizer>("hello \xff ß");
+  LanguageModel model{config.model(tokenizer->vocab_size()), Rng(1)};
+  AdamW optimizer{decay_matrices_only(model), adam_w_options(config)};
+
+  Trained() {
+    const Tensor x = tensor({2, 4}, std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 0});
+    gradients_of(model, {x, x}, Rng(2));
+    optimizer.step();
+  }
+  Checkpoint checkpoint(int64_t step = 7) {
+    Checkpoint now;
+    now.config = json_text(settings_json(config));
+    now.tokenizer = tokenizer;
+    now.model = named_state(model);
+    now.step = step;
+    now.key = 0xfedcba9876543210;
+    now.optimizer = named_state(optimizer);
+    now.best_val_loss = 2.5;
+    now.skipped_steps = 1;
+    now.corpus = "0123456789abcdef";
+    now.run.series.emplace("loss", tensor({3}, std::vector<double>{3, std::nan(""), 1e-310}));
+    now.run.series.emplace("rows", tensor({1, 2}, std::vector<double>{1, 2}));
+    now.run.lists.emplace("modules", std::vector<std::string>{"a", "", "ß"});
+    return now;
+  }
+};
+
+std::string bits(const Tensor& x) {
+  const Tensor packed = raw::contiguous(x);
+  return dispatch_any(packed.dtype(), [&]<class T>() {
+    return std::string(reinterpret_cast<const char*>(packed.data<T>()), packed.numel() * sizeof(T));
+  });
+}
+
+bool same(const std::vector<NamedTensor>& a, std::vector<NamedTensor> b) {
+  std::map<std::string, std::string> left, right;
+  for (const NamedTensor& named : a) left[named.name] = bits(named.tensor);
+  for (const NamedTensor& named : b) right[named.name] = bits(named.tensor);
+  return a.size() == b.size() && left == right;
+}
+
+TEST_CASE("a checkpoint gives back every bit") {
+  const TemporaryFolder folder;
+  Trained trained;
+  const Checkpoint saved = trained.checkpoint();
+  save_checkpoint(folder / "step.safetensors", saved);
+  const Checkpoint loaded = load_checkpoint(folder / "step.safetensors");
+  CHECK(loaded.config == saved.config);
+  CHECK(loaded.tokenizer->to_json() == saved.tokenizer->to_json());
+  CHECK(same(loaded.model, saved.model));
+  CHECK(same(loaded.optimizer, saved.optimizer));
+  CHECK(loaded.step == 7);
+  CHECK(loaded.key == 0xfedcba9876543210);
+  CHECK(loaded.best_val_loss == 2.5);
+  CHECK(loaded.skipped_steps == 1);
+  CHECK(loaded.corpus == saved.corpus);
+  CHECK(bits(loaded.run.series.at("loss")) == bits(saved.run.series.at("loss")));
+  CHECK(loaded.run.series.at("rows").shape() == Shape{1, 2});
+  CHECK(loaded.run.lists == saved.run.lists);
+  CHECK(checkpoint_bytes(loaded) == checkpoint_bytes(saved));
+}
+
+TEST_CASE("a checkpoint's model computes what the trained one does") {
+  Trained trained;
+  LanguageModel model = model_of(trained.checkpoint());
+  const Tensor x = tensor({1, 5}, std::vector<int64_t>{6, 5, 4, 3, 2});
+  CHECK(bits(model(x)) == bits(trained.model(x)));
+}
+
+TEST_CASE("nothing is saved of tensors that are not finite") {
+  Trained trained;
+  raw::write<float>(trained.model.embed_tokens.weight)[5] = INFINITY;
+  CHECK(message_of([&] { checkpoint_bytes(trained.checkpoint()); }) ==
+        "checkpoint: element 5 of embed_tokens.weight is inf; nothing was saved");
+}
+
+TEST_CASE("a run's folder keeps the last checkpoints and the best, and removes what was there before") {
+  const TemporaryFolder folder;
+  Trained trained;
+  const auto names = [&] {
+    std::vector<std::string> found;
+    for (const std::string& path : checkpoint_files(folder / "run"))
+      found.push_back(std::filesystem::path(path).filename());
+    return found;
+  };
+  folder.write("run/checkpoints/step_000009.safetensors", "of an earlier run");
+  folder.write("run/checkpoints/best.safetensors", "of an earlier run");
+  folder.write("run/checkpoints/step_000007.safetensors.node-123-0.tmp", "half");
+  folder.write("run/checkpoints/mine.safetensors", "of the user");
+  CheckpointFolder fresh(folder / "run", {.keep = 2, .fresh = true});
+  CHECK_FALSE(std::filesystem::exists(folder / "run/checkpoints/step_000007.safetensors.node-123-0.tmp"));
+  CHECK(names() == std::vector<std::string>{"step_000009.safetensors", "best.safetensors"});
+  fresh.save(trained.checkpoint(1), {.step = true});
+  CHECK(names() == std::vector<std::string>{"step_000001.safetensors"});
+  fresh.save(trained.checkpoint(1), {.best = true});
+  for (const int64_t step : {2, 3, 4}) fresh.save(trained.checkpoint(step), {.step = true});
+  CHECK(names() ==
+        std::vector<std::string>{"step_000004.safetensors", "step_000003.safetensors", "best.safetensors"});
+  CHECK(std::filesystem::exists(folder / "run/checkpoints/mine.safetensors"));
+
+  // A run that could not read step 4 goes on from 3: 4 is of no use.
+  CheckpointFolder resumed(folder / "run", {.keep = 3, .fresh = false});
+  resumed.save(trained.checkpoint(3), {.step = true});
+  CHECK(names() == std::vector<std::string>{"step_000003.safetensors", "best.safetensors"});
+  resumed.save(trained.checkpoint(1'000'000), {.step = true});
+  CHECK(names() ==
+        std::vector<std::string>{"step_1000000.safetensors", "step_000003.safetensors", "best.safetensors"});
+}
+
+TEST_CASE("a damaged checkpoint is named and the one before it taken") {
+  const TemporaryFolder folder;
+  Trained trained;
+  CHECK(message_of([&] { newest_checkpoint(folder / "run"); }).find("found none") != std::string::npos);
+  std::filesystem::create_directory(folder / "run");
+  CheckpointFolder checkpoints(folder / "run", {.keep = 3, .fresh = true});
+  for (const int64_t step : {1, 2, 3}) checkpoints.save(trained.checkpoint(step), {.step = true});
+  for (const char* step : {"3", "2"}) {
+    const std::string path = folder / (std::string("run/checkpoints/step_00000") + step + ".safetensors");
+    std::string bytes = file_text(path);
+    bytes[bytes.size() / 2] ^= 1;
+    folder.write(std::string("run/checkpoints/step_00000") + step + ".safetensors", bytes);
+  }
+  std::vector<std::string> heard;
+  CHECK(newest_checkpoint(folder / "run", [&](const auto& line) { heard.push_back(line); }).step == 1);
+  REQUIRE(heard.size() == 2);
+  CHECK(heard[0] == folder / "run/checkpoints/step_000003.safetensors" +
+                        ": is damaged: its checksum is not that of its content");
+  CHECK(heard[1].find("step_000002.safetensors") != std::string::npos);
+  std::filesystem::remove(folder / "run/checkpoints/step_000001.safetensors");
+  CHECK(message_of([&] { newest_checkpoint(folder / "run"); }).find("none of its 2 checkpoints") !=
+        std::string::npos);
+}
+
+TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
+  const TemporaryFolder folder;
+  Trained trained;
+  const std::string whole = checkpoint_bytes(trained.checkpoint());
+  const auto refused = [&](const std::string& bytes) {
+    folder.write("x.safetensors", bytes);
+    const std::string message = message_of([&] { load_checkpoint(folder / "x.safetensors"); });
+    CHECK(message.starts_with(folder / "x.safetensors" + ": "));
+    CHECK(message.find('\n') == std::string::npos);
+    return message;
+  };
+  for (const size_t length : {size_t{0}, size_t{1}, size_t{17}, size_t{100}, size_t{511}, size_t{512},
+                              whole.size() / 2, whole.size() - 1}) {
+    CAPTURE(length);
+    refused(whole.substr(0, length));
+  }
+  CHECK(refused(whole.substr(0, 1000)).find("bytes, but only 992 follow") != std::string::npos);
+  CHECK(refused(whole + '\0').find("1 bytes after the last tensor belong to no tensor") != std::string::npos);
+  CHECK(refused("").find("is no isobar checkpoint") != std::string::npos);
+  CHECK(refused(whole.substr(512)).find("is no isobar checkpoint") != std::string::npos);
+  for (const char* old : {"isobar checkpoint\nxxh3-64 ", "\x89HDF\r\n\x1a\n"})
+    CHECK(
+        refused(old + std::string(600, 'x')) ==
+        folder / "x.safetensors" +
+            ": is in HDF5, as isobar wrote it before version 0.3, and can no longer be read; the isobar that "
+            "wrote it exports its model (isobar export), which isobar import reads");
+  // Every bit of the header counts, and any of the content.
+  const auto flipped = [&](size_t bit) {
+    std::string bytes = whole;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
+    CAPTURE(bit);
+    refused(bytes);
+  };
+  for (size_t byte = 0; byte < 512; byte += 3) flipped(8 * byte + byte % 8);
+  for (uint64_t i = 0; i < 100; ++i) flipped(Rng(3).below(8 * whole.size(), i));
+  flipped(8 * whole.size() - 1);
+}
+
+// Writes any text where a tokenizer should be.
+struct FakeTokenizer : ByteTokenizer {
+  std::string text;
+  explicit FakeTokenizer(std::string json) : text(std::move(json)) {}
+  std::string to_json() const override { return text; }
+};
+
+struct Hostile {
+  std::string part;  // what the error must say
+  std::function<void(Checkpoint&)> edit;
+};
+
+// An edit that gives one setting another value.
+std::function<void(Checkpoint&)> setting(std::vector<std::pair<std::string, Value>> values) {
+  return [values](Checkpoint& checkpoint) {
+    LmConfig config = small_config();
+    for (const auto& change : values) set_setting(config, change.first, change.second, "test");
+    checkpoint.config = json_text(settings_json(config));
+  };
+}
+
+TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
+  const auto tokenizer = [](std::string json) {
+    return [json](Checkpoint& c) { c.tokenizer = std::make_shared<FakeTokenizer>(json); };
+  };
+  const auto series = [](Tensor values) { return [values](Checkpoint& c) { c.run.series["x"] = values; }; };
+  constexpr int64_t huge = int64_t{1} << 60;
+  // One row a line reads best: the formatter would spread each over four.
+  // clang-format off
+  const std::vector<Hostile> all = {
+      {"not valid JSON", [](Checkpoint& c) { c.config = "{\"n_layer\": "; }},
+      {"wanted one object", [](Checkpoint& c) { c.config = std::string(100'000, '['); }},
+      {"n_layers: no such setting; did you mean n_layer",
+       [](Checkpoint& c) { c.config = "{\"n_layers\": 2}"; }},
+      {"wanted a whole number", [](Checkpoint& c) { c.config = "{\"n_layer\": \"2\"}"; }},
+      {"n_layer: wanted a whole number >= 1", [](Checkpoint& c) { c.config = "{\"n_layer\": 0}"; }},
+      {"asks for 1000000000 layers", setting({{"n_layer", int64_t{1'000'000'000}}})},
+      {"asks for 2 layers and at least", setting({{"n_embd", huge}})},
+      {"asks for 2 layers and at least", setting({{"positions", "learned"}, {"block_size", huge}})},
+      {"wanted the JSON text of a tokenizer", tokenizer("{")},
+      {"wanted the JSON text of a tokenizer", tokenizer(std::string(1'000'000, '['))},
+      {"wanted type byte, type char with its characters", tokenizer("{\"type\": \"rune\"}")},
+      {"type char with its characters", tokenizer("{\"type\": \"char\"}")},
+      {"wanted the numbers of characters, got 1.5", tokenizer("{\"type\": \"char\", \"characters\": [1.5]}")},
+      {"at least one character", tokenizer("{\"type\": \"char\", \"characters\": []}")},
+      {"in order, each once, got 7 after 7", tokenizer("{\"type\": \"char\", \"characters\": [7, 7]}")},
+      {"the numbers of characters, got 4000000000",
+       tokenizer("{\"type\": \"char\", \"characters\": [4000000000]}")},
+      {"embed_tokens.weight", tokenizer("{\"type\": \"char\", \"characters\": [1, 2]}")},
+      {"norm.weight", [](Checkpoint& c) { c.model.erase(c.model.end() - 1); }},
+      {"stranger", [](Checkpoint& c) { c.model.push_back({"stranger", zeros({1})}); }},
+      {"embed_tokens.weight", [](Checkpoint& c) { c.model[0].tensor = zeros({8, 9}); }},
+      {"embed_tokens.weight", [](Checkpoint& c) { c.model[0].tensor = zeros({9, 8}, Dtype::f64); }},
+      {"wanted a step from 0 to 1500, got -1", [](Checkpoint& c) { c.step = -1; }},
+      {"wanted a step from 0 to 1500, got 1501", [](Checkpoint& c) { c.step = 1501; }},
+      {"wanted from 0 to 7 skipped steps, got 8", [](Checkpoint& c) { c.skipped_steps = 8; }},
+      {"rows of f64 in series 'x'", series(zeros({3}))},
+      {"rows of f64 in series 'x'", series(zeros({1, 1, 1}, Dtype::f64))},
+  };
+  // clang-format on
+  const TemporaryFolder folder;
+  Trained trained;
+  for (const Hostile& hostile : all) {
+    CAPTURE(hostile.part);
+    Checkpoint checkpoint = trained.checkpoint();
+    hostile.edit(checkpoint);
+    save_checkpoint(folder / "x.safetensors", checkpoint);
+    const std::string message = message_of([&] { model_of(load_checkpoint(folder / "x.safetensors")); });
+    INFO(message);
+    CHECK(message.find(hostile.part) != std::string::npos);
+    CHECK(message.find('\n') == std::string::npos);
+  }
+
+  // Other files with right checksums: those of another kind and version, without a part, with another dtype.
+  const auto refusal = [&](const FileKind& kind, const std::function<void(Safetensors&)>& edit) {
+    save_checkpoint(folder / "x.safetensors", trained.checkpoint());
+    Safetensors file = read_checked(folder / "x.safetensors", {"checkpoint", 3, ""});
+    edit(file);
+    folder.write("x.safetensors", checked_bytes(file, kind));
+    return message_of([&] { load_checkpoint(folder / "x.safetensors"); });
+  };
+  const auto nothing = [](Safetensors&) {};
+  const auto without = [](const std::string& key) {
+    return [key](Safetensors& file) { CHECK(file.metadata.erase(key) == 1); };
+  };
+  const std::string who = folder / "x.safetensors" + ": ";
+  CHECK(refusal({"checkpoint", 3, ""}, nothing) == "");
+  CHECK(refusal({"token store", 2, ""}, nothing) == who + "is no isobar checkpoint, but 'token store'");
+  CHECK(refusal({"checkpoint", 4, ""}, nothing)
+            .starts_with(who + "wanted an isobar checkpoint of version 3, got version 4; "));
+  for (const std::string key :
+       {"config", "tokenizer", "step", "key", "best_val_loss", "skipped_steps", "corpus"})
+    CHECK(refusal({"checkpoint", 3, ""}, without(key)) == who + "its metadata have no " + key);
+  CHECK(refusal({"checkpoint", 3, ""}, [](Safetensors& file) { file.metadata["step"] = "7 "; }) ==
+        who + "wanted a number as step of the metadata");
+  CHECK(refusal({"checkpoint", 3, ""}, [](Safetensors& file) { file.texts["run/lists/x"] = "half"; }) ==
+        who + "wanted a NUL after each text of 'run/lists/x'");
+}
+
+}  // namespace isobar::checkpoint_test

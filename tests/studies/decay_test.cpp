@@ -1,0 +1,250 @@
+// The nets of decay_study, and what is measured in them.
+#include <doctest/doctest.h>
+
+#include "../../experiments/decay/output.h"
+#include "decay_nets.h"
+
+namespace isobar::decay_test {
+
+using namespace isobar::decay;
+using doctest::Approx;
+
+TEST_CASE("one layer's values are those of its arithmetic, done by hand") {
+  Config config;
+  config.depth = 1;
+  config.width = 4;
+  config.batch = 3;
+  config.dtype = "f64";
+  const Signals signals = measure(config, 7);
+  const LayerSignal& layer = signals.layers.at(0);
+
+  const Rng rng(7);
+  const Tensor x = rng.split("x").normal({3, 4}, 0, 1, Dtype::f64);
+  const Net net(config, rng.split("net"));
+  const Linear& linear1 = *net.layers[0].linear1;
+  std::vector<double> z, y;
+  double dw[4][4] = {};
+  for (int b = 0; b < 3; ++b)
+    for (int j = 0; j < 4; ++j) {
+      double sum = linear1.bias.at({j});
+      for (int k = 0; k < 4; ++k) sum += x.at({b, k}) * linear1.weight.at({j, k});
+      z.push_back(sum);
+      y.push_back(std::max(sum, 0.0));
+      for (int k = 0; k < 4; ++k) dw[j][k] += sum > 0 ? x.at({b, k}) : 0;
+    }
+  const auto mean_of = [](const std::vector<double>& v) {
+    double sum = 0;
+    for (const double value : v) sum += value;
+    return sum / static_cast<double>(v.size());
+  };
+  const auto std_of = [&](const std::vector<double>& v) {
+    double squares = 0;
+    for (const double value : v) squares += (value - mean_of(v)) * (value - mean_of(v));
+    return std::sqrt(squares / (static_cast<double>(v.size()) - 1));
+  };
+  const auto along_one = [](const std::vector<double>& v) {
+    double cosines = 0;
+    for (size_t b = 0; b < 3; ++b) {
+      double sum = 0, squares = 0;
+      for (size_t j = 0; j < 4; ++j) {
+        sum += v[4 * b + j];
+        squares += v[4 * b + j] * v[4 * b + j];
+      }
+      cosines += sum * sum / (4 * squares);
+    }
+    return std::sqrt(cosines / 3);
+  };
+  double across = 0, squares = 0;
+  for (size_t j = 0; j < 4; ++j) across += std_of({y[j], y[4 + j], y[8 + j]}) / 4;
+  for (const auto& row : dw)
+    for (const double value : row) squares += value * value;
+
+  CHECK(signals.input_std == Approx(std_of(x.to_vector<double>())));
+  CHECK(layer.linear_std == Approx(std_of(z)));
+  CHECK(layer.linear_mean == Approx(mean_of(z)));
+  CHECK(std::isnan(layer.norm_std));
+  CHECK(layer.relu_std == Approx(std_of(y)));
+  CHECK(layer.output_std == Approx(std_of(y)));
+  CHECK(layer.output_mean == Approx(mean_of(y)));
+  CHECK(layer.linear_along_one == Approx(along_one(z)));
+  CHECK(layer.output_along_one == Approx(along_one(y)));
+  CHECK(layer.across_batch_std == Approx(across));
+  CHECK(layer.weight_gradient_norm == Approx(std::sqrt(squares)));
+  CHECK(layer.output_gradient_norm == Approx(std::sqrt(12.0)));
+}
+
+TEST_CASE("measured nets follow the closed forms") {
+  const Choice nets[] = {
+      {},
+      {.init = "default_nobias"},  // where Euler's theorem more than doubles the gradient of layer 1
+      {.init = "he_normal"},
+      {.init = "orthogonal_sqrt2"},
+      {.init = "normal01"},
+      {.init = "lecun_normal", .loss = "mean"},
+      {.norm = "rmsnorm"},
+      {.init = "he_uniform", .norm = "layernorm"},
+      {.norm = "layernorm", .loss = "random"},
+      {.topology = "residual"},
+      {.topology = "pre", .norm = "rmsnorm"},
+      {.topology = "pre", .init = "xavier_normal", .norm = "layernorm", .loss = "random"},
+      {.topology = "post", .norm = "rmsnorm"},
+      {.topology = "post", .init = "he_normal", .norm = "layernorm", .loss = "random"},
+      {.topology = "skipinit", .init = "he_normal", .loss = "random"},
+  };
+  for (const Choice& net : nets) {
+    const Config config = config_of(net);
+    std::vector<Signals> runs;
+    for (int64_t seed = 0; seed < 5; ++seed) runs.push_back(measure(config, seed));
+    const std::vector<LayerTheory> theory = theory_of(config);
+    for (size_t layer = 0; layer < 8; ++layer) {
+      INFO(config.net_name(), ", layer ", layer + 1);
+      // Two and a half standard deviations of a median of five at width 128: seeds differ by up to 10 % in
+      // the std and 20 % in the gradient norm.
+      CHECK(layer_spread(runs, layer, &LayerSignal::output_std).median ==
+            Approx(theory[layer].output_std.median).epsilon(0.15));
+      CHECK(layer_spread(runs, layer, &LayerSignal::weight_gradient_norm).median ==
+            Approx(theory[layer].weight_gradient_norm.median).epsilon(0.3));
+    }
+  }
+}
+
+TEST_CASE("ln of a plain net's std scatters as Hanin and Nica have it") {
+  struct Case {
+    const char* init;
+    double beta;
+  };
+  for (const auto& [init, beta] :
+       {Case{"he_normal", 5}, Case{"he_uniform", 5}, Case{"orthogonal_sqrt2", 3}}) {
+    Config config = config_of({.init = init, .depth = 32, .width = 64});
+    config.batch = 1;
+    constexpr int nets = 200;
+    double sum = 0, squares = 0;
+    for (int64_t seed = 0; seed < nets; ++seed) {
+      const double log_std = std::log(measure(config, seed).layers.back().output_std);
+      sum += log_std;
+      squares += log_std * log_std;
+    }
+    const double sd = std::sqrt((squares - sum * sum / nets) / (nets - 1));
+    INFO(config.net_name());
+    // Three standard errors of an sd of 200 nets, 1/√400 = 0.05 each, and the next order in 1/64 (a
+    // simulation of 200,000 orthogonal nets gives 0.643, 5 % more).
+    CHECK(sd == Approx(std::sqrt(beta * 32 / 64) / 2).epsilon(0.2));
+    CHECK(sd == Approx(theory_of(config).back().output_std.log_sd).epsilon(0.2));
+    // Three standard errors of the mean: sd / √200 each.
+    CHECK(std::abs(sum / nets - std::log(theory_of(config).back().output_std.median)) <
+          3 * sd / std::sqrt(nets));
+  }
+}
+
+TEST_CASE("rows of a residual stream lie along 1 no more than random directions") {
+  const Choice streams[] = {{.topology = "residual"},
+                            {.topology = "pre", .norm = "rmsnorm"},
+                            {.topology = "pre", .norm = "layernorm"},
+                            {.topology = "post", .norm = "rmsnorm"}};
+  for (const Choice& net : streams) {
+    const Config config = config_of(net);
+    INFO(config.net_name());
+    CHECK(theory_of(config).back().along_one == Approx(1 / std::sqrt(128.0)));
+    double squares = 0;
+    for (int64_t seed = 0; seed < 10; ++seed)
+      squares += std::pow(measure(config, seed).layers.back().output_along_one, 2) / 10;
+    // 320 rows, of which each net's are alike: some 30 independent squares of normal numbers, whose mean has
+    // a relative standard deviation of √(2/30) = 0.26, and its root half of that. Three of them.
+    CHECK(std::sqrt(squares) == Approx(1 / std::sqrt(128.0)).epsilon(0.4));
+  }
+  const Choice centred{.topology = "post", .norm = "layernorm"};
+  CHECK(theory_at(centred, 8).along_one == 0);
+  CHECK(measure(config_of(centred), 0).layers.back().output_along_one < 1e-6);  // rounding in f32
+
+  for (const char* norm : {"none", "rmsnorm", "layernorm"}) {
+    const double plain = measure(config_of({.norm = norm}), 0).layers.back().output_along_one;
+    // 1/√π = 0.564; each of 128 features adds to the share's scatter: √(1/128) / 2 = 0.04 at most.
+    CHECK(plain == Approx(theory_at({.norm = norm}, 8).along_one).epsilon(0.15));
+  }
+  CHECK(theory_at({.width = 16384}, 1).along_one == Approx(0.56419).epsilon(1e-4));
+}
+
+TEST_CASE("blocks that start as the identity pass the signal on and leave W1 without gradient") {
+  for (const char* topology : {"rezero", "fixup"}) {
+    const Signals signals = measure(config_of({.topology = topology, .loss = "random", .width = 16}), 0);
+    for (const LayerSignal& layer : signals.layers) {
+      CHECK(layer.output_std == signals.input_std);
+      CHECK(layer.weight_gradient_norm == 0);
+      CHECK(layer.output_gradient_norm == signals.layers.front().output_gradient_norm);
+    }
+  }
+}
+
+TEST_CASE("the study's layers are their formulas, written out") {
+  const Tensor x = Rng(4).normal({5, 8}, 0, 1, Dtype::f64);
+  for (const char* name : {"plain", "residual", "pre", "post", "skipinit", "rezero", "fixup"}) {
+    CAPTURE(name);
+    const std::string topology = name;
+    const bool normed = topology.starts_with('p');
+    Config config =
+        config_of({.topology = name, .norm = normed ? "rmsnorm" : "none", .depth = 4, .width = 8});
+    config.dtype = "f64";
+    const Layer layer = make_layer(config, Rng(3));
+    std::map<std::string, Tensor> p;  // by the ends of their names, away from their initial values
+    for (NamedTensor& parameter : named_parameters(*layer.whole)) {
+      if (parameter.name == "alpha") CHECK(parameter.tensor.item() == 0.5);  // 1/√depth
+      assign(parameter.tensor,
+             parameter.tensor.detach() +
+                 Rng(5).split(parameter.name).normal(parameter.tensor.shape(), 0, 0.1, Dtype::f64));
+      p[parameter.name] = parameter.tensor.detach();
+    }
+    const auto norm = [&](const Tensor& h) {
+      return h / sqrt(mean(square(h), {-1}, true) + 1e-5) *
+             (normed ? p.at(topology == "plain" ? "1.weight" : "norm.weight") : Tensor());
+    };
+    const auto f = [&](const Tensor& h) {
+      return linear(relu(linear(h, p.at("body.0.weight"), p.at("body.0.bias"))), p.at("body.2.weight"),
+                    p.at("body.2.bias"));
+    };
+    Tensor y;
+    if (topology == "plain") y = relu(norm(linear(x, p.at("0.weight"), p.at("0.bias"))));
+    if (topology == "residual") y = x + f(x);
+    if (topology == "pre") y = x + f(norm(x));
+    if (topology == "post") y = norm(x + f(x));
+    if (topology == "skipinit") y = x + p.at("alpha") * f(x);
+    if (topology == "rezero") y = x + p.at("resweight") * f(x);
+    if (topology == "fixup")
+      y = x +
+          p.at("scale") * linear(relu(linear(x + p.at("bias1"), p.at("linear1.weight")) + p.at("bias2")),
+                                 p.at("linear2.weight")) +
+          p.at("bias3");
+    const std::vector<double> got = (*layer.whole)(x).to_vector<double>(), wanted = y.to_vector<double>();
+    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(wanted[i]).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("nets that differ in one setting share all other random numbers") {
+  const Config a = config_of({.width = 8});
+  Config b = config_of({.topology = "pre", .norm = "rmsnorm", .depth = 2, .width = 8});
+  b.dtype = "f64";
+  const Net first(a, Rng(1)), second(b, Rng(1));
+  CHECK(first.layers[1].linear1->weight.to_vector<float>() ==
+        raw::cast(second.layers[1].linear1->weight, Dtype::f32).to_vector<float>());
+}
+
+TEST_CASE("a thousand layers run, and values of 1e-40 stay what they are") {
+  Config config = config_of({.depth = 1000, .width = 16});
+  config.batch = 4;
+  CHECK(measure(config, 0).layers.back().output_std > 0.01);  // the plateau
+
+  config.init = "default_nobias";
+  config.depth = 100;
+  const Signals signals = measure(config, 0);
+  config.dtype = "f64";
+  const Signals exact = measure(config, 0);
+  const auto& denormal =
+      *std::find_if(signals.layers.begin(), signals.layers.end(), [](const LayerSignal& layer) {
+        return layer.output_std < 1e-39;  // the least normal f32 is 1.2e-38
+      });
+  const size_t layer = static_cast<size_t>(&denormal - signals.layers.data());
+  CHECK(denormal.output_std > 0);
+  // Some five digits are left of the values there; after many layers of such rounding, two.
+  CHECK(denormal.output_std == Approx(exact.layers[layer].output_std).epsilon(0.01));
+}
+
+}  // namespace isobar::decay_test

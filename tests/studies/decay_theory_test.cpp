@@ -1,0 +1,193 @@
+// The closed forms of decay_study, and when a measurement agrees with them or with PyTorch's.
+#include <doctest/doctest.h>
+
+#include "../../experiments/decay/reference.h"
+#include "decay_nets.h"
+
+namespace isobar::decay_theory_test {
+
+using namespace isobar::decay;
+using doctest::Approx;
+
+TEST_CASE("without a norm the closed forms are the known ones of eight layers of 512") {
+  // Literals: mean-field values worked out by others for 8 × [Linear(512, 512) → ReLU], batch 32, loss = sum,
+  // to three digits (so to half a percent).
+  const double stds[] = {0.3374, 0.1386, 0.0585, 0.0281, 0.0188, 0.0168, 0.0164, 0.0163};
+  const double gradients[] = {3.87, 7.21, 10.6, 14.4, 21.3, 40.5, 93.8, 229};
+  for (int i = 0; i < 8; ++i) {
+    CHECK(theory_std({.width = 512}, i + 1) == Approx(stds[i]).epsilon(0.005));
+    CHECK(theory_gradient({.width = 512}, i + 1) == Approx(gradients[i]).epsilon(0.005));
+  }
+}
+
+TEST_CASE("with RMSNorm the closed forms are the known ones of eight layers of 512") {
+  // The literals leave out the 1/width that each norm's projection takes (0.7 % after seven layers) and treat
+  // the last layer's projection the same for one row and for two (0.3 %).
+  const double gradients[] = {2886, 4093, 5484, 6963, 8506, 10106, 11758, 13459};
+  for (int i = 0; i < 8; ++i) {
+    CHECK(theory_std({.norm = "rmsnorm", .width = 512}, i + 1) == Approx(0.58382).epsilon(1e-4));
+    CHECK(theory_gradient({.norm = "rmsnorm", .width = 512}, i + 1) == Approx(gradients[i]).epsilon(0.01));
+  }
+}
+
+TEST_CASE("biases hold the std at 0.58382 sqrt(2 / 5n)") {
+  CHECK(theory_std({.depth = 100, .width = 512}, 100) == Approx(0.01632).epsilon(1e-3));
+  CHECK(theory_std({.depth = 1000, .width = 128}, 1000) ==
+        Approx(0.58382 * std::sqrt(0.4 / 128)).epsilon(1e-4));
+}
+
+TEST_CASE("without bias each layer multiplies the std by sqrt(v / 2)") {
+  const std::map<std::string, double> factors = {{"default_nobias", std::sqrt(1.0 / 6)},
+                                                 {"xavier_uniform", std::sqrt(0.5)},
+                                                 {"lecun_normal", std::sqrt(0.5)},
+                                                 {"orthogonal", std::sqrt(0.5)},
+                                                 {"he_uniform", 1},
+                                                 {"orthogonal_sqrt2", 1},
+                                                 {"normal01", 8}};  // √(128/2)
+  for (const auto& entry : factors) {
+    const auto& [init, factor] = entry;
+    INFO(entry.first);
+    CHECK(theory_std({.init = init.c_str(), .depth = 100}, 100) ==
+          Approx(std::sqrt(1 - 1 / M_PI) * std::pow(factor, 100)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("mean squares of residual nets follow their recursions") {
+  const double n = 128;
+  double plain = 1, normed = 1;
+  for (int64_t depth = 1; depth <= 50; ++depth) {
+    plain = plain * (1 + 1.0 / 18) + 1 / (3 * n) * (1 + 1.0 / 6);
+    normed = normed + 1.0 / 18 + 1 / (3 * n) * (1 + 1.0 / 6);
+    CHECK(theory_std({.topology = "residual", .depth = 50}, depth) == Approx(std::sqrt(plain)).epsilon(1e-9));
+    // eps = 1e-5 inside the norm is left out here.
+    CHECK(theory_std({.topology = "pre", .norm = "rmsnorm", .depth = 50}, depth) ==
+          Approx(std::sqrt(normed)).epsilon(1e-5));
+    CHECK(theory_std({.topology = "post", .norm = "layernorm", .depth = 50}, depth) ==
+          Approx(1).epsilon(1e-5));
+  }
+  CHECK(theory_std({.topology = "residual", .init = "he_normal"}, 8) == Approx(81));  // √3 per block
+  CHECK(theory_std({.topology = "pre", .init = "he_normal", .norm = "rmsnorm"}, 4) ==
+        Approx(3).epsilon(1e-5));
+  CHECK(theory_std({.topology = "skipinit", .init = "he_normal", .depth = 1000}, 1000) ==
+        Approx(std::exp(1)).epsilon(0.002));  // √(1 + 2/D)^D → e
+  CHECK(theory_std({.topology = "rezero"}, 8) == 1);
+  CHECK(theory_gradient({.topology = "fixup"}, 8) == 0);
+}
+
+TEST_CASE("where no closed form is known there is none") {
+  CHECK(std::isnan(theory_std({.norm = "dyt"}, 1)));
+  CHECK(std::isnan(theory_gradient({.topology = "pre", .norm = "dyisru"}, 1)));
+  Config config = config_of({.norm = "rmsnorm"});
+  config.order = "relu_norm";
+  CHECK(theory_of(config)[3].output_std.median == Approx(0.82565).epsilon(1e-4));
+  CHECK(std::isnan(theory_of(config)[3].weight_gradient_norm.median));
+}
+
+TEST_CASE("a finite net's median lies below infinite width by exp(-beta k / 4n)") {
+  // Rows of a deep net without bias are equal, but those of its first layers are not: k is a little below
+  // 1000.
+  const Prediction he = theory_at({.init = "he_normal", .depth = 1000}, 1000).output_std;
+  CHECK(he.log_sd == Approx(std::sqrt(5.0 * 1000 / 128) / 2).epsilon(0.01));
+  CHECK(he.median == Approx(std::sqrt(1 - 1 / M_PI) * std::exp(-he.log_sd * he.log_sd)));
+  const Prediction orthogonal = theory_at({.init = "orthogonal_sqrt2", .depth = 1000}, 1000).output_std;
+  CHECK(orthogonal.log_sd == Approx(std::sqrt(3.0 * 1000 / 128) / 2).epsilon(0.01));
+  // Independent rows in layer 1: the mean over 32 of them.
+  CHECK(theory_at({.init = "he_normal"}, 1).output_std.log_sd == Approx(std::sqrt(5.0 / 32 / 128) / 2));
+  // On the plateau of biases a sixth of p comes from below: k = 1 / (1 − 1/36), whatever the depth.
+  CHECK(theory_at({.depth = 100}, 100).output_std.log_sd ==
+        Approx(std::sqrt(5.0 / (1 - 1.0 / 36) / 128) / 2).epsilon(0.02));
+  // A gradient passes all layers, up to its weight and down from the top.
+  const Choice net{.init = "he_normal", .depth = 1000};
+  for (const int64_t layer : {1, 500, 1000})
+    CHECK(theory_at(net, layer).weight_gradient_norm.log_sd ==
+          Approx(std::sqrt(5.0 * 1000 / 128) / 2).epsilon(0.01));
+  CHECK(std::isnan(theory_at({.norm = "rmsnorm"}, 8).output_std.log_sd));
+  CHECK(std::isnan(theory_at({.topology = "residual"}, 8).output_std.log_sd));
+}
+
+TEST_CASE("PyTorch's medians of plain nets without a norm lie within 3 standard errors of theory") {
+  int with_z = 0, zeros = 0;
+  for (const Reference& reference : depth_reference()) {
+    if (reference.config.topology != "plain" || reference.config.norm != "none") continue;
+    const std::vector<LayerTheory> theory = theory_of(reference.config);
+    const auto check_cell = [&](const ReferenceCell& cell, Prediction LayerTheory::*quantity) {
+      const Prediction& predicted = theory.at(static_cast<size_t>(cell.layer - 1)).*quantity;
+      INFO(reference.config.net_name(), ", layer ", cell.layer, ": ", cell.median, ", theory ",
+           predicted.median);
+      if (cell.median == 0) {
+        ++zeros;
+        CHECK(predicted.median < 1.2e-38);  // the least normal f32
+        return;
+      }
+      ++with_z;
+      const double sd = std::max(cell.log10_sd * std::log(10), predicted.log_sd);
+      CHECK(std::abs(std::log(cell.median / predicted.median)) < 3 * 1.2533 * sd / std::sqrt(20));
+    };
+    for (const ReferenceCell& cell : reference.output_std) check_cell(cell, &LayerTheory::output_std);
+    for (const ReferenceCell& cell : reference.weight_gradient_norm)
+      check_cell(cell, &LayerTheory::weight_gradient_norm);
+  }
+  CHECK(with_z == 97);
+  CHECK(zeros == 17);
+}
+
+TEST_CASE("the reference has 87 nets, each with the same layers for both quantities") {
+  const std::vector<Reference> references = depth_reference();
+  CHECK(references.size() == 87);
+  for (const Reference& reference : references) {
+    CHECK(reference.config.seeds == 20);
+    CHECK(reference.output_std.size() == 3);
+    CHECK(reference.weight_gradient_norm.size() == 3);
+    CHECK(reference.output_std.front().layer == 1);
+    CHECK(reference.output_std.back().layer == reference.config.depth);
+  }
+}
+
+TEST_CASE("agreement with the reference is a matter of standard errors, zeros and overflows") {
+  const ReferenceCell cell{.layer = 1, .median = 2, .log10_sd = 0.1, .zeros = 0, .nonfinite = 0};
+  const auto ours = [](double value, size_t count = 20) { return std::vector<double>(count, value); };
+  CHECK(compare(cell, 20, ours(2)).agrees);
+  CHECK(compare(cell, 20, ours(2 * std::pow(10, 0.159))).agrees);
+  CHECK_FALSE(compare(cell, 20, ours(2 * std::pow(10, 0.161))).agrees);
+  CHECK_FALSE(compare(cell, 20, ours(2 * std::pow(10, -0.161))).agrees);
+  // Five seeds know less: √((1/20 + 1/5) / (1/20 + 1/20)) = 1.58 times.
+  CHECK(compare(cell, 20, ours(2 * std::pow(10, 0.25), 5)).agrees);
+  CHECK_FALSE(compare(cell, 20, ours(2 * std::pow(10, 0.26), 5)).agrees);
+
+  std::vector<double> some_zeros = ours(2);
+  for (int i = 0; i < 3; ++i) some_zeros[i] = 0;
+  CHECK(compare(cell, 20, some_zeros).agrees);
+  some_zeros[3] = 0;
+  CHECK_FALSE(compare(cell, 20, some_zeros).agrees);
+  std::vector<double> some_overflows = ours(2);
+  for (int i = 0; i < 4; ++i) some_overflows[i] = i % 2 == 0 ? INFINITY : NAN;
+  CHECK(compare(cell, 20, some_overflows).nonfinite == 4);
+  CHECK_FALSE(compare(cell, 20, some_overflows).agrees);
+
+  const ReferenceCell dead{.layer = 1, .median = 0, .log10_sd = 0, .zeros = 20, .nonfinite = 0};
+  CHECK(compare(dead, 20, ours(0)).agrees);
+  CHECK_FALSE(compare(dead, 20, ours(1e-45)).agrees);
+}
+
+TEST_CASE("agreement with theory is a matter of standard errors of a median") {
+  // Logarithms −1, 0, 1: sd 1, median 0; SE = √(π/2) / √3 = 0.7236.
+  const std::vector<double> values = {std::exp(-1), 1, std::exp(1)};
+  CHECK(agreement_of({.median = std::exp(1), .log_sd = 0.5}, values).z == Approx(-1 / 0.7236).epsilon(1e-4));
+  // A larger predicted spread takes the place of the measured one.
+  CHECK(agreement_of({.median = std::exp(1), .log_sd = 2}, values).z == Approx(-0.5 / 0.7236).epsilon(1e-4));
+  CHECK(agreement_of({.median = std::exp(2.17), .log_sd = 1}, values).agrees);
+  CHECK_FALSE(agreement_of({.median = std::exp(2.18), .log_sd = 1}, values).agrees);
+  // One seed has no spread of its own.
+  CHECK(agreement_of({.median = 1, .log_sd = 1}, std::vector<double>{2}).z ==
+        Approx(std::log(2) / 1.2533).epsilon(1e-4));
+
+  const std::vector<double> dead = {0, 0, 1e-44}, overflowed = {INFINITY, NAN, 1e38};
+  for (const auto& cell : {dead, overflowed})
+    CHECK(std::isnan(agreement_of({.median = 1, .log_sd = 1}, cell).z));
+  CHECK(agreement_of({.median = 1e-39, .log_sd = 1}, dead).agrees);
+  CHECK_FALSE(agreement_of({.median = 1e-37, .log_sd = 1}, dead).agrees);
+  CHECK(agreement_of({.median = 1e39, .log_sd = 1}, overflowed).agrees);
+  CHECK_FALSE(agreement_of({.median = 1e38, .log_sd = 1}, overflowed).agrees);
+}
+
+}  // namespace isobar::decay_theory_test

@@ -1,0 +1,195 @@
+// depth_trainability as its users meet it: the built program, on images that anything but a dead net learns.
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <set>
+
+#include "../../data/hdf5_file.h"
+#include "../../experiments/depth/digits.h"
+#include "../../experiments/depth/outcome.h"
+#include "../fake_mnist.h"
+#include "../run.h"
+
+namespace isobar::depth_trainability_test {
+
+using Json = nlohmann::json;
+
+// Runs on the stripes, with width 64 and a rate that is given.
+Json run_on_stripes(const std::string& arguments) {
+  const TemporaryFolder folder;
+  write_stripes(folder);
+  const Outcome run =
+      ran("depth_trainability", arguments + " --width 64 --learning_rate 3e-3 --json --mnist " +
+                                    folder.path().string() + " --out " + folder / "run");
+  return Json::parse(run.out);
+}
+
+double median(const Json& summary, const std::string& key) {
+  const Json& value = summary.at("measured").at(key).at("median");
+  return value.is_number() ? value.get<double>() : std::nan("");
+}
+
+TEST_CASE("depth kills a plain net without a norm, and no pre-norm residual net") {
+  const Json summary = run_on_stripes(
+      "--nets plain.default.none,plain.default.rmsnorm,pre.default.none,pre.default.rmsnorm --depths 2,32 "
+      "--steps 60 --seeds 2");
+  CHECK(median(summary, "images.train") == 350);
+  CHECK(median(summary, "images.validation") == 50);
+  CHECK(median(summary, "images.test") == 100);
+  CHECK(median(summary, "blind.loss") == doctest::Approx(std::log(10)).epsilon(0.01));
+
+  CHECK(median(summary, "plain.default.none.depth2.accuracy") > 0.9);
+  CHECK(median(summary, "plain.default.none.depth32.accuracy") < 0.35);
+  CHECK(median(summary, "plain.default.none.depth32.over_depth2") < -0.5);
+  CHECK(median(summary, "plain.default.none.fails_at") == 32);
+  CHECK(median(summary, "plain.default.none.trains_to") == 2);
+  // Blind: it knows how often each digit comes, no more.
+  CHECK(std::abs(median(summary, "plain.default.none.depth32.train_loss") - std::log(10)) < 0.05);
+
+  CHECK(median(summary, "pre.default.rmsnorm.depth32.accuracy") > 0.9);
+  CHECK(std::isnan(median(summary, "pre.default.rmsnorm.fails_at")));
+  CHECK(summary["measured"]["pre.default.rmsnorm.fails_at"]["nonfinite"] == 1);
+  CHECK(median(summary, "pre.default.rmsnorm.trains_to") == 32);
+
+  // The gradient: √6 a layer below the plateau of biases, which the first layers' larger inputs counter; and
+  // layer 1's median has passed 31 layers more than the last one's (decay/theory.h).
+  const Json& ratio = summary["measured"]["plain.default.none.depth32.gradient_last_over_first"];
+  // Two standard deviations: log10 of the norm walks at random, by √(5 · 32 / 64) / 2 / ln 10 = 0.34.
+  CHECK(std::abs(std::log10(ratio["median"].get<double>() / ratio["theory"].get<double>())) < 0.7);
+  CHECK(
+      ratio["theory"].get<double>() ==
+      doctest::Approx(std::pow(6, 15.5) * std::sqrt(0.2 / 64) * std::exp(5 * 31 / (4.0 * 64))).epsilon(0.3));
+  CHECK(summary["findings"].size() == 2);  // D07 and D10: none speaks of 1000 layers or of gradients at 96
+
+  // How far the first layer moved over the last is a ratio of each seed, not of medians.
+  const Json& moved = summary["measured"]["plain.default.none.depth32.moved_first_over_last"];
+  const auto& first = summary["measured"]["plain.default.none.depth32.first_moved"];
+  const auto& last = summary["measured"]["plain.default.none.depth32.last_moved"];
+  CHECK(first["median"] > 0);
+  CHECK(moved["min"] >= first["min"].get<double>() / last["max"].get<double>());
+  CHECK(moved["max"] <= first["max"].get<double>() / last["min"].get<double>());
+}
+
+TEST_CASE("nets that start as the identity do so at every depth") {
+  const Json summary =
+      run_on_stripes("--nets rezero.he_normal.none,fixup.he_normal.none --depths 2,16 --steps 40 --seeds 1");
+  REQUIRE(summary["expectations"].size() == 2);
+  for (const Json& expectation : summary["expectations"]) CHECK(expectation["ok"] == true);
+  CHECK(median(summary, "fixup.he_normal.none.depth16.accuracy") > 0.9);
+  CHECK(median(summary, "fixup.he_normal.none.depth16.gradient_first") == 0);
+  CHECK(median(summary, "fixup.he_normal.none.depth16.first_moved") > 0);
+}
+
+TEST_CASE("a diverged net counts as chance, and is reported") {
+  // He's weights: each block triples the mean square, 3^300 is beyond f32.
+  const Json summary = run_on_stripes("--nets pre.he_normal.none --depths 2,300 --steps 3 --seeds 2");
+  CHECK(median(summary, "pre.he_normal.none.depth300.diverged") == 2);
+  CHECK(median(summary, "pre.he_normal.none.depth300.accuracy") == 0.1);
+  CHECK(summary["measured"]["pre.he_normal.none.depth300.train_loss"]["nonfinite"] == 2);
+  CHECK(median(summary, "pre.he_normal.none.depth2.diverged") == 0);
+}
+
+TEST_CASE("each sweep takes the rate of the lowest validation loss") {
+  const TemporaryFolder folder;
+  write_stripes(folder);
+  const Outcome run = ran(
+      "depth_trainability",
+      "--nets post.default.dyt,plain.orthogonal_sqrt2.none --depths 2,9 --steps 5 --seeds 2 --width 32 --mnist " +
+          folder.path().string() + " --out " + folder / "run");
+  const Json summary = Json::parse(file_text(folder / "run/summary.json"));
+  CHECK(Hdf5File::open(folder / "run/run.h5").read("/series/post.default.dyt/depth9/gradient").shape() ==
+        Shape{2, 9});
+
+  REQUIRE(summary["sweeps"].size() == 4);  // two nets at two depths
+  for (const Json& sweep : summary["sweeps"]) {
+    double lowest = INFINITY;
+    for (const Json& loss : sweep["validation_loss"])
+      if (loss.is_number()) lowest = std::min(lowest, loss.get<double>());
+    CHECK(sweep["validation_loss"].size() >= 3);
+    CHECK(sweep["validation_loss"][fmt::format("{}", sweep["best"].get<double>())] == lowest);
+    const std::string net =
+        fmt::format("{}.depth{}", sweep["net"].get<std::string>(), sweep["depth"].get<int64_t>());
+    CHECK(median(summary, net + ".learning_rate") == sweep["best"]);
+  }
+}
+
+TEST_CASE("a sweep begins around 3e-3 at depth 8, and lower for deeper nets") {
+  CHECK(depth::first_rates(2) == std::vector{1e-3, 3e-3, 1e-2});
+  CHECK(depth::first_rates(8) == std::vector{1e-3, 3e-3, 1e-2});
+  CHECK(depth::first_rates(100) == std::vector{3e-4, 1e-3, 3e-3});   // 8.5e-4
+  CHECK(depth::first_rates(1000) == std::vector{1e-4, 3e-4, 1e-3});  // 2.7e-4
+}
+
+TEST_CASE("a sweep goes beyond its edge until the best rate is inside, or the ladder ends") {
+  // The validation loss is least at `least` on a log scale; rates above `highest` diverge. The constant
+  // classifier has 2.3.
+  const auto search = [](double least, double highest, double lowest_loss) {
+    depth::Sweep sweep;
+    for (std::vector<double> rates = depth::first_rates(8); !rates.empty(); rates = sweep.next(2.3))
+      for (const double rate : rates)
+        sweep.losses[rate] =
+            rate > highest ? INFINITY : lowest_loss + 1e-3 * std::abs(std::log(rate / least));
+    return sweep;
+  };
+  const depth::Sweep inside = search(3e-3, 1, 0.3);
+  CHECK(inside.best() == 3e-3);
+  CHECK(inside.losses.size() == 3);
+  CHECK_FALSE(inside.at_edge());
+
+  const depth::Sweep below = search(4e-5, 1, 0.3);
+  CHECK(below.best() == 3e-5);
+  CHECK(below.losses.begin()->first == 1e-5);
+  CHECK(below.losses.rbegin()->first == 1e-2);
+  CHECK_FALSE(below.at_edge());
+
+  const depth::Sweep above = search(0.11, 1, 0.3);
+  CHECK(above.best() == 0.1);
+  CHECK(above.losses.rbegin()->first == 0.3);
+  CHECK(above.losses.begin()->first == 1e-3);
+
+  const depth::Sweep beyond = search(100, 1, 0.3);
+  CHECK(beyond.best() == 1);
+  CHECK(beyond.at_edge());
+  // A rate above which nets diverge is no edge of the sweep.
+  const depth::Sweep bounded = search(1, 3e-3, 0.3);
+  CHECK(bounded.best() == 3e-3);
+  CHECK(bounded.losses.size() == 3);
+  // Where no rate lets the net learn, all are tried before it counts as one that cannot.
+  CHECK(search(3e-3, 1, 2.25).losses.size() == std::size(depth::ladder));
+  CHECK(search(3e-3, 0, 0.3).losses.size() == std::size(depth::ladder));
+  CHECK(search(3e-3, 0, 0.3).best() == 1e-5);
+}
+
+TEST_CASE("no image is in two of the three parts, and tuning and reporting have their own") {
+  const TemporaryFolder folder;
+  write_stripes(folder);
+  const depth::Digits digits = depth::read_digits(folder.path().string());
+  CHECK(digits.train.size() == 350);
+  CHECK(digits.validation.size() == 50);
+  CHECK(digits.test.size() == 100);
+  const auto images_of = [](const std::vector<const depth::Part*>& parts) {
+    std::multiset<std::vector<float>> images;
+    for (const depth::Part* part : parts)
+      for (int64_t i = 0; i < part->size(); ++i)
+        images.insert(part->batch(std::vector{i}).x.to_vector<float>());
+    return images;
+  };
+  std::vector<int64_t> numbers(500);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const depth::Part all(std::make_shared<Mnist>(folder.path(), MnistOptions{.train = false}), numbers);
+  // Some images are equal, so they are counted.
+  CHECK(images_of({&digits.train, &digits.validation, &digits.test}) == images_of({&all}));
+}
+
+TEST_CASE("names of nets are those of kinds that make sense") {
+  // plain 3 · 5, pre 3 · 5, post 3 · 4, skipinit and rezero 3 each, fixup 1.
+  CHECK(depth::kinds_of({"all"}).size() == 49);
+  CHECK(depth::Config().kinds().size() == 10);
+  CHECK(depth::kinds_of({"pre.default.rmsnorm", "fixup.he_normal.none"}) ==
+        std::vector<depth::Kind>{{"pre", "default", "rmsnorm"}, {"fixup", "he_normal", "none"}});
+
+  CHECK(depth::kinds_of({"plain.default.batchnorm"}) ==
+        std::vector<depth::Kind>{{"plain", "default", "batchnorm"}});  // not in all
+}
+
+}  // namespace isobar::depth_trainability_test

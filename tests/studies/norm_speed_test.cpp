@@ -1,0 +1,185 @@
+// norm_speed as its users meet it. It checks of times only that they are there, positive, and consistent.
+// What is counted is held against sums by hand.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "../../core/rng.h"
+#include "../../experiments/speed/clock.h"
+#include "../../experiments/speed/variants.h"
+#include "../run.h"
+
+namespace isobar::norm_speed_test {
+
+using namespace isobar::speed;
+
+TEST_CASE("every step has one turn in each round, in the same order") {
+  std::string turns;
+  // A turn of no time: one step each.
+  Rounds rounds({[&] { turns += 'a'; }, [&] { turns += 'b'; }}, 0);
+  turns.clear();
+  for (int i = 0; i < 3; ++i) rounds.round();
+  CHECK(turns == "ababab");
+  REQUIRE(rounds.seconds().size() == 2);
+  CHECK(rounds.seconds()[0].size() == 3);
+}
+
+TEST_CASE("a turn counts its fastest batch") {
+  // On a clock that only the steps advance, every eighth step lasts 2 ms and not 20 µs: the mean of a turn is
+  // 270 µs, its best batch of a few steps 20 µs.
+  double now = 0;
+  int calls = 0;
+  Rounds rounds({[&] { now += ++calls % 8 == 0 ? 2e-3 : 20e-6; }}, 2e-2, [&] { return now; });
+  rounds.round();
+  CHECK(rounds.seconds()[0][0] == doctest::Approx(20e-6).epsilon(1e-9));
+}
+
+TEST_CASE("each group of rounds gives its best") {
+  CHECK(best_of_groups({3, 1, 2, 9, 8, 7, 4, 4, 4, 5, 0.5, 6, 1, 1, 2}) ==
+        std::vector<double>{1, 7, 4, 0.5, 1});
+  CHECK(best_of_groups({5, 4, 3, 2, 1, 0, 1}) == std::vector<double>{5, 4, 2, 1, 0});  // 7 rounds: 1 1 2 1 2
+  CHECK_THROWS_AS(best_of_groups({1, 2, 3, 4}), Error);
+}
+
+TEST_CASE("the machine is busy beyond any of three limits") {
+  const Disturbance idle{.lost_share = 0.02, .spread = 0.05, .disagreement = 0.03};
+  CHECK_FALSE(idle.busy());
+  const auto with = [&](double Disturbance::*part, double value) {
+    Disturbance seen = idle;
+    seen.*part = value;
+    return seen.busy();
+  };
+  CHECK(with(&Disturbance::lost_share, 0.3));
+  CHECK(with(&Disturbance::spread, 1));
+  CHECK(with(&Disturbance::disagreement, 0.5));
+  CHECK(with(&Disturbance::disagreement, std::numeric_limits<double>::quiet_NaN()));
+}
+
+TEST_CASE("quotients that differ from group to group are seen") {
+  Machine machine;
+  machine.turn();
+  machine.turn();
+  CHECK(machine.disturbance({{1, 1, 1}, {2, 2.1, 2}, {1, 3, 1}}).disagreement == doctest::Approx(0.05));
+  CHECK(machine.disturbance({{1, 1.4, 1}, {2, 3, 1}}).busy());
+}
+
+TEST_CASE("work is counted from the tape and from the kernels") {
+  // N = 10 rows of C = 4. RMSNorm spelled out: square NC, sum NC, and N each for mean, eps and root; divide
+  // NC, multiply NC.
+  const Tensor x = Rng(1).normal({10, 4}).set_trainable();
+  const Weights weights(4);
+  const Work rms = work_of(variant_named("rmsnorm_spelled"), x, weights);
+  CHECK(rms.reductions == 1);
+  CHECK(rms.flops == 4 * 40 + 3 * 10);
+  // Numbers read and written: square 2 NC, sum NC + N, three ops of 2 N (and at most a constant each), divide
+  // 2 NC + N, multiply 2 NC + C.
+  const double numbers = 7 * 40 + 8 * 10 + 4;
+  CHECK(rms.bytes >= 4 * numbers);
+  CHECK(rms.bytes <= 4 * (numbers + 3));
+  const Work fused = work_of(variant_named("layernorm_fused"), x, weights);
+  CHECK(fused.ops == 1);
+  CHECK(fused.flops == 8 * 40 + 8 * 10);
+  CHECK(fused.bytes == 4 * (2 * 40 + 2 * 4) + 16 * 10);
+}
+
+TEST_CASE("norm_speed publishes quotients of times, of passes and counts") {
+  const TemporaryFolder folder;
+  const Outcome run = ran("norm_speed", "--quick --processes 1 --turn_ms 0.2 --json --out " + folder / "run");
+  const Json summary = Json::parse(run.out), measured = summary["measured"];
+  for (const char* mode : {"forward", "forward_backward"})
+    for (const char* shape : {"32x512", "1000x512"})
+      for (const char* pair :
+           {"layernorm_fused_over_rmsnorm", "layernorm_var_over_rmsnorm", "layernorm_squares_over_rmsnorm",
+            "layernorm_no_bias_over_rmsnorm", "layernorm_script_over_rmsnorm_script",
+            "rmsnorm_spelled_over_rmsnorm_script", "layernorm_squares_over_batchnorm",
+            "layernorm_squares_over_batchnorm_inference", "layernorm_var_over_rmsnorm_spelled",
+            "layernorm_var_over_layernorm_fused", "dyt_over_rmsnorm", "dyisru_over_rmsnorm"})
+        for (const char* end : {"", ".best"}) {
+          const std::string key = std::string(mode) + "." + shape + "." + pair + end;
+          CAPTURE(key);
+          REQUIRE(measured.contains(key));
+          CHECK(measured[key]["median"] > 0);  // how fast depends on the machine and its load
+          CHECK(measured[key]["nonfinite"] == 0);
+        }
+  // 15 passes to 7, and 12 to 2.
+  CHECK(measured["forward.1000x512.layernorm_var_over_rmsnorm_spelled"]["theory"] ==
+        doctest::Approx(15.0 / 7));
+  CHECK(measured["forward.1000x512.layernorm_squares_over_rmsnorm"]["theory"] == 6);
+
+  const Json& seconds = summary["timing"]["seconds"];
+  CHECK(seconds["forward.1000x512.triad"]["median"] > 0);
+  // A quotient of a round, and that of the best of some rounds, lies between the quotients of the extremes.
+  const Json &a = seconds["forward.32x512.dyt"], &b = seconds["forward.32x512.rmsnorm"];
+  for (const char* key : {"forward.32x512.dyt_over_rmsnorm", "forward.32x512.dyt_over_rmsnorm.best"}) {
+    CHECK(measured[key]["max"] <= a["max"].get<double>() / b["min"].get<double>());
+    CHECK(measured[key]["min"] >= a["min"].get<double>() / b["max"].get<double>());
+  }
+  CHECK(Hdf5File::open(folder / "run/run.h5").read("/series/forward.32x512.rmsnorm").numel() == 15);
+
+  // Counts: rows of 512 and weights shared by 1000 rows add little to what each element takes.
+  CHECK(measured["reductions.layernorm_squares"]["median"] == 2);
+  CHECK(measured["reductions.rmsnorm_spelled"]["median"] == 1);
+  // 7 operations an element both; the sums are over 512 columns and over 1000 rows.
+  CHECK(measured["flops.layernorm_squares_over_batchnorm"]["median"] == doctest::Approx(1).epsilon(0.01));
+  CHECK(measured["flops.layernorm_squares_over_batchnorm_inference"]["median"] ==
+        doctest::Approx(7.0 / 4).epsilon(0.01));
+  for (const char* count : {"1000", "512000"}) {
+    const std::string key = std::string("root.") + count;
+    for (const char* quotient : {".two_loops_over_one.best", ".exact_over_estimate.best"}) {
+      CHECK(measured[key + quotient]["median"] > 0);
+    }
+    // A Newton step squares the estimate's error: 3/2 e², with e below 2^-11 on any x86 and 2^-8 on ARM.
+    CHECK(measured[key + ".estimate.relative_error"]["median"] < 3e-5);
+    CHECK(measured[key + ".estimate.relative_error"]["median"] > 0);
+  }
+  struct Counted {
+    const char* variant;
+    double flops, passes;
+  };
+  for (const Counted& counted :
+       {Counted{"rmsnorm", 6, 2}, Counted{"layernorm_fused", 8, 2}, Counted{"rmsnorm_spelled", 4, 7},
+        Counted{"layernorm_squares", 7, 12}, Counted{"layernorm_var", 9, 15}, Counted{"dyt_spelled", 4, 8},
+        Counted{"layernorm_no_bias", 7, 2}, Counted{"layernorm_script", 9, 10},
+        Counted{"rmsnorm_script", 4, 7}, Counted{"batchnorm", 7, 12}, Counted{"batchnorm_inference", 4, 8}}) {
+    const std::string variant = counted.variant;
+    CAPTURE(variant);
+    CHECK(measured["flops." + variant]["median"] == doctest::Approx(counted.flops).epsilon(0.01));
+    CHECK(measured["bytes." + variant]["median"] == doctest::Approx(4 * counted.passes).epsilon(0.02));
+  }
+}
+
+TEST_CASE("norm_speed compares a whole model's step, and says whether the machine was busy") {
+  const TemporaryFolder folder;
+  const Outcome run =
+      ran("norm_speed", "--shapes 2x8 --turn_ms 0.1 --processes 2 --json --out " + folder / "run");
+  const Json measured = Json::parse(run.out)["measured"];
+  for (const char* what : {"step", "inference"}) {
+    const Json& quotient = measured[fmt::format("model.{}.layernorm_over_rmsnorm.best", what)];
+    CHECK(quotient["median"] > 0);
+    CHECK(quotient["nonfinite"] == 0);
+    // One value of each process: its median over five groups of rounds.
+    CHECK(quotient["values"].size() == 2);
+    const Json other = Json::parse(file_text(folder / "run/process_2/summary.json"))["measured"];
+    const std::string key = fmt::format("model.{}.layernorm_over_rmsnorm.best", what);
+    CHECK(other[key]["values"].size() == 1);
+    CHECK(quotient["values"][1] == other[key]["median"]);
+  }
+  // 2 · 4 + 1 biases of 128 among the parameters, and no other difference.
+  const Json& saved = measured["model.parameters.saved_percent"];
+  CHECK(saved["median"].get<double>() == doctest::Approx(saved["theory"].get<double>()).epsilon(1e-9));
+  // Each bias takes a parameter, a gradient and AdamW's two moments, in blocks rounded up to a quarter of a
+  // power of two: 9 · 4 · 512 bytes, and LayerNorm keeps nothing else that RMSNorm does not.
+  const double difference = measured["model.peak_mib.layernorm"]["median"].get<double>() -
+                            measured["model.peak_mib.rmsnorm"]["median"].get<double>();
+  CHECK(difference >= 9 * 3 * 512.0 / (1 << 20));
+  CHECK(difference <= 9 * 8 * 512.0 / (1 << 20));
+  const auto of_machine = [&](const char* key) {
+    return measured[std::string("machine.") + key]["median"].get<double>();
+  };
+  const Disturbance seen{.lost_share = of_machine("lost_share"),
+                         .spread = of_machine("disturbance"),
+                         .disagreement = of_machine("disagreement")};
+  if (seen.busy()) CHECK(of_machine("busy") == 1);  // else the other process may have found it so
+}
+
+}  // namespace isobar::norm_speed_test

@@ -1,0 +1,250 @@
+// train_lm killed, interrupted and resumed, as its users meet it.
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "../../experiments/lm/checkpoint.h"
+#include "../message_of.h"
+#include "../run.h"
+
+namespace isobar::resume_test {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t steps = 40;
+
+// A text of 20,000 letters, and a model that learns from it in half a second and saves after every step.
+std::vector<std::string> training(const TemporaryFolder& folder) {
+  std::string text;
+  for (uint64_t i = 0; i < 20'000; ++i) text.push_back(static_cast<char>('a' + Rng(7).below(20, i)));
+  return words_in("train_lm --corpus " + folder.write("text.txt", text).string() +
+                  " --n_layer 2 --n_head 2 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 1"
+                  " --gradient_accumulation_steps 5 --max_iters 40 --warmup_iters 2 --eval_interval 8"
+                  " --eval_iters 2 --log_interval 5 --dropout 0.1 --checkpoint_interval 1");
+}
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Outcome finished(const std::vector<std::string>& words) {
+  const TemporaryFolder streams;
+  StartedProgram program(words, streams);
+  const int code = program.wait();
+  return {code, program.out(), program.err()};
+}
+
+int64_t newest_step(const std::string& run) {
+  const std::vector<std::string> files = checkpoint_files(run);
+  if (files.empty()) return 0;
+  const std::string name = std::filesystem::path(files.front()).stem();
+  return name == "best" ? 0 : std::stoll(name.substr(5));
+}
+
+std::string step_path(const std::string& run, int64_t step) {
+  return fmt::format("{}/checkpoints/step_{:06}.safetensors", run, step);
+}
+
+std::string bits(const Tensor& values) {
+  const std::vector<double> numbers = values.to_vector<double>();
+  std::string bytes(numbers.size() * sizeof(double), '\0');
+  if (!numbers.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+// Weights, moments, series and summary are equal, byte for byte but for timing and environment.
+void check_equal(const std::string& a, const std::string& b) {
+  for (const char* name : {"loss.csv", "layers.csv", "metrics.jsonl"}) {
+    CAPTURE(name);
+    CHECK(file_text(a + "/" + name) == file_text(b + "/" + name));
+  }
+  std::string summaries[2];
+  for (const int i : {0, 1}) {
+    Json summary = Json::parse(file_text((i == 0 ? a : b) + "/summary.json"));
+    for (const char* part : {"timing", "environment"}) summary.erase(part);
+    summaries[i] = summary.dump();
+  }
+  CHECK(summaries[0] == summaries[1]);
+  const Hdf5File one = Hdf5File::open(a + "/run.h5"), two = Hdf5File::open(b + "/run.h5");
+  REQUIRE(one.names("/series") == two.names("/series"));
+  for (const std::string& name : one.names("/series")) {
+    CAPTURE(name);
+    CHECK(bits(one.read("/series/" + name)) == bits(two.read("/series/" + name)));
+  }
+  for (const char* list : {"/modules", "/module_types", "/weights", "/metrics"})
+    CHECK(one.read_strings(list) == two.read_strings(list));
+  // The last checkpoint has all weights, moments and counts, and what was recorded.
+  CHECK((file_text(step_path(a, steps)) == file_text(step_path(b, steps))));
+  CHECK((file_text(a + "/checkpoints/best.safetensors") == file_text(b + "/checkpoints/best.safetensors")));
+}
+
+// The run of `words` into `run`, killed at `kills` pseudo-random instants and gone on with, on 1 or 2
+// threads.
+void train_with_kills(const std::vector<std::string>& words, const std::string& run, int kills,
+                      uint64_t seed) {
+  const Rng rng(seed);
+  const auto more = [&] {
+    return newest_step(run) > 0 ? std::vector<std::string>{"train_lm", "--resume", run} : words;
+  };
+  int killed = 0;
+  for (int i = 0; i < kills; ++i) {
+    const TemporaryFolder streams;
+    const std::string threads = std::to_string(1 + rng.below(2, 3 * i));
+    const int64_t target = 1 + (i * steps + static_cast<int64_t>(rng.below(steps, 3 * i + 1))) / (2 * kills);
+    StartedProgram program(with(more(), {"--out", run, "--threads", threads}), streams);
+    wait_until(program, [&] { return newest_step(run) >= target; });
+    std::this_thread::sleep_for(std::chrono::microseconds(rng.below(20000, 3 * i + 2)));
+    program.send(SIGKILL);
+    const int code = program.wait();
+    INFO(program.err());
+    if (code == 0) break;  // it was through before the signal came: on a busy machine that can be
+    REQUIRE(code == -SIGKILL);
+    ++killed;
+    for (const std::string& path : checkpoint_files(run))
+      CHECK(message_of([&] { load_checkpoint(path); }) == "");
+  }
+  CHECK(killed > 0);
+  if (!std::filesystem::exists(run + "/summary.json")) {
+    const Outcome last = finished(with(more(), {"--out", run}));
+    INFO(last.err);
+    REQUIRE(last.code == 0);
+  }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run))
+    CHECK_MESSAGE(entry.path().extension() != ".tmp", entry.path());
+}
+
+// The run that nobody stops, in `folder`/whole.
+void train_whole(const std::vector<std::string>& words, const TemporaryFolder& folder) {
+  const Outcome whole = finished(with(words, {"--out", folder / "whole", "--threads", "2"}));
+  INFO(whole.err);
+  REQUIRE(whole.code == 0);
+}
+
+TEST_CASE("train_lm killed at random instants ends as if it had never stopped, with running statistics too") {
+  const std::vector<std::string> statistics = {"--norm", "batchnorm", "--activation_checkpointing"};
+  for (const auto& [more, kills] : {std::pair{std::vector<std::string>(), 5}, {statistics, 2}}) {
+    const TemporaryFolder folder;
+    const std::vector<std::string> words = with(training(folder), more);
+    train_whole(words, folder);
+    train_with_kills(words, folder / "killed", kills, static_cast<uint64_t>(kills));
+    check_equal(folder / "whole", folder / "killed");
+  }
+}
+
+TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes on") {
+  const TemporaryFolder folder, streams;
+  const std::vector<std::string> words = training(folder);
+  const std::string whole = folder / "whole", run = folder / "it's here";
+  train_whole(words, folder);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const auto more = newest_step(run) > 0 ? std::vector<std::string>{"train_lm", "--resume", run} : words;
+    StartedProgram program(with(more, {"--out", run}), streams);
+    const int64_t before = newest_step(run);
+    REQUIRE(wait_until(program, [&] { return newest_step(run) > before; }));
+    program.send(signal);
+    CHECK(program.wait() == 130);
+    INFO(program.err());
+    const std::string command = fmt::format("'{}/it'\\''s here'", folder.path().string());
+    CHECK(program.err().ends_with(
+        fmt::format("train_lm: stopped after step {} of 40; to go on: {}/bin/train_lm --resume {}\n",
+                    newest_step(run), ISOBAR_BINARY_DIR, command)));
+    CHECK_FALSE(std::filesystem::exists(run + "/summary.json"));
+  }
+
+  // While the run is unfinished: what --resume refuses, and what it takes.
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& part) {
+    const Outcome outcome = finished(arguments);
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(holds(outcome.err, part));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  };
+  refused(
+      {"train_lm", "--resume", run, "--n_layer", "3", "--seed", "5", "--keep", "4"},
+      "another configuration: seed is 0 there, 5 here, n_layer is 2 there, 3 here; leave these flags out");
+  refused({"train_lm", "--resume", run, "--preset", "nanogpt_cpu"},
+          "preset is \"default\" there, \"nanogpt_cpu\" here");
+  refused({"train_lm", "--resume", run, "--corpus", folder.write("other.txt", std::string(20'000, 'a'))},
+          "this is not the text that the run in");
+  refused({"train_lm", "--resume", folder / "none"}, "found none");
+  refused(with(words, {"--out", run}), "go on with --resume");
+  refused({"train_lm", "--resume", whole}, "holds a finished run: nothing is left to do");
+
+  // A damaged checkpoint is named and the one before it taken, here into another folder.
+  const std::string newest = step_path(run, newest_step(run));
+  std::string bytes = file_text(newest);
+  bytes[bytes.size() / 2] ^= 4;
+  std::ofstream(newest, std::ios::binary) << bytes;
+  const Outcome moved = finished({"train_lm", "--resume", run, "--out", folder / "moved", "--threads", "1"});
+  INFO(moved.err);
+  CHECK(moved.code == 0);
+  CHECK(holds(moved.err, newest + ": is damaged: its checksum is not that of its content; going back"));
+  check_equal(whole, folder / "moved");
+
+  // From there on blocks may be computed again in backward, which changes no bit.
+  const Outcome again =
+      finished({"train_lm", "--resume", run, "--out", folder / "again", "--activation_checkpointing"});
+  INFO(again.err);
+  REQUIRE(again.code == 0);
+  CHECK(file_text(whole + "/loss.csv") == file_text(folder / "again/loss.csv"));
+  const Checkpoint end = load_checkpoint(step_path(whole, steps));
+  const Checkpoint same = load_checkpoint(step_path(folder / "again", steps));
+  for (size_t i = 0; i < end.model.size(); ++i)
+    CHECK(bits(end.model[i].tensor) == bits(same.model[i].tensor));
+}
+
+TEST_CASE("a second Ctrl-C stops at once") {
+  const TemporaryFolder folder, streams;
+  // The first step ends with an evaluation that nobody waits for.
+  const std::vector<std::string> words =
+      with(training(folder), {"--eval_interval", "1", "--eval_iters", "100000000", "--out", folder / "run"});
+  StartedProgram program(words, streams);
+  REQUIRE(wait_until(program, [&] { return program.catches(SIGINT); }));
+  program.send(SIGINT);
+  REQUIRE(wait_until(program, [&] { return holds(program.err(), "once more to stop at once"); }));
+  program.send(SIGINT);
+  CHECK(program.wait() == -SIGINT);
+}
+
+TEST_CASE("numbers that are not finite end the run or are skipped and counted") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> exploding =
+      with(training(folder),
+           {"--warmup_iters", "0", "--learning_rate", "1e30", "--dropout", "0", "--max_iters", "6"});
+  for (const char* anomaly : {"--no-anomaly", "--anomaly"}) {
+    const std::string run = folder / anomaly;
+    const Outcome stopped = finished(with(exploding, {anomaly, "--out", run}));
+    INFO(stopped.err);
+    CHECK(stopped.code == 1);
+    CHECK(holds(stopped.err,
+                "step 2: the loss or a gradient is not finite; piece 1 of 5: forward of linear in "
+                "blocks.0.self_attn.q_proj made "));
+    CHECK(holds(stopped.err, "the last checkpoint is " + step_path(run, 1)));
+    CHECK(checkpoint_files(run) == std::vector<std::string>{step_path(run, 1)});
+    CHECK_FALSE(std::filesystem::exists(run + "/summary.json"));
+  }
+  // The stopped run may go on with another --on_nan.
+  const std::string run = folder / "--anomaly";
+  const Outcome skipping = finished({"train_lm", "--resume", run, "--on_nan", "skip"});
+  INFO(skipping.err);
+  CHECK(skipping.code == 0);
+  CHECK(holds(skipping.err, "bad_step.safetensors (a new file: the one of an earlier run is gone); skipped"));
+  CHECK(holds(skipping.err, "bad_step.safetensors has the first such step; skipped"));
+  CHECK(Json::parse(file_text(run + "/summary.json"))["skipped_steps"] == 5);
+  const Checkpoint last = load_checkpoint(step_path(run, 6)), first = load_checkpoint(step_path(run, 5));
+  CHECK(last.skipped_steps == 5);
+  for (size_t i = 0; i < last.model.size(); ++i)
+    CHECK(bits(last.model[i].tensor) == bits(first.model[i].tensor));
+}
+
+TEST_CASE("--anomaly changes no bit of a healthy run") {
+  const TemporaryFolder folder;
+  for (const char* anomaly : {"--no-anomaly", "--anomaly"})
+    REQUIRE(finished(with(training(folder), {anomaly, "--max_iters", "6", "--out", folder / anomaly})).code ==
+            0);
+  CHECK(file_text(folder / "--anomaly/layers.csv") == file_text(folder / "--no-anomaly/layers.csv"));
+  CHECK(file_text(folder / "--anomaly/loss.csv") == file_text(folder / "--no-anomaly/loss.csv"));
+}
+
+}  // namespace isobar::resume_test

@@ -1,0 +1,208 @@
+
+#include <regex>
+
+#include "../../experiments/harness/environment.h"
+#include "../file_size_limit.h"
+#include "../sanitizers.h"
+#include "study.h"
+
+namespace isobar::run_test {
+
+TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and nothing partial") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [&](Run& run) {
+    CHECK(folder.names() == std::vector<std::string>{"r"});
+    CHECK(std::filesystem::exists(folder / "r/run.partial.h5"));
+    run.record("loss", 2.5);
+    run.record("loss", INFINITY);
+    run.csv("loss.csv", {"step", "loss", "note"}).row({int64_t{1}, 0.1, "a \"b\", c"});
+    run.summary()["figures"] = {1.5, INFINITY, NAN};
+  };
+  const Outcome outcome = study.run({"--out", folder / "r", "--threads", "2", "--seed", "5"});
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK(holds(outcome.out, "results: "));
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "r"))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"loss.csv", "run.h5", "run.log", "summary.json"});
+  CHECK(read_file(folder / "r/loss.csv", 1000) == "step,loss,note\n1,0.1,\"a \"\"b\"\", c\"\n");
+  const Json summary = Json::parse(read_file(folder / "r/summary.json", 10000));
+  CHECK(summary["program"] == "study");
+  CHECK(summary["config"]["seed"] == 5);
+  CHECK(summary["environment"]["threads"] == 2);
+  CHECK(std::regex_match(summary["environment"]["commit"].get<std::string>(),
+                         std::regex("unknown|[0-9a-f]{12,}\\+?")));
+  CHECK(summary["environment"]["out"] == folder / "r");
+  CHECK(summary["timing"]["wall_s"] > 0);
+  CHECK(summary["figures"] == Json{1.5, "inf", "nan"});
+
+  const Hdf5File file = Hdf5File::open(folder / "r/run.h5");
+  CHECK(file.read("/series/loss").to_vector<double>() == std::vector<double>{2.5, INFINITY});
+  CHECK(file.int_attribute("/config", "depth") == 8);
+  CHECK(file.int_attribute("/config", "seed") == 5);
+  CHECK(file.text_attribute("/config", "norm") == "none");
+  for (const char* name : {"version", "commit", "compiler", "cpu", "blas", "blas_core"})
+    CHECK_MESSAGE(!file.text_attribute("/environment", name).empty(), name);
+  CHECK(file.int_attribute("/environment", "threads") == 2);
+}
+
+TEST_CASE("a finished run is not overwritten without --force, and with it only by a complete one") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [](Run& run) { run.csv("first.csv", {"a"}); };
+  CHECK(study.run({"--out", folder.path()}).code == 0);
+  const std::string before = read_file(folder / "summary.json", 10000);
+  check_usage({"--out", folder.path()}, "add --force");
+
+  // One that fails leaves all as it was.
+  study.body = [](Run&) { throw_error("corpus: no such file"); };
+  CHECK(study.run({"--out", folder.path(), "--force"}).err == "study: corpus: no such file\n");
+  CHECK(read_file(folder / "summary.json", 10000) == before);
+  CHECK(folder.names() == std::vector<std::string>{"first.csv", "run.h5", "run.log", "summary.json"});
+
+  // One that succeeds takes the other's files away.
+  folder.write("mine.txt", "the user's own");
+  study.body = [](Run& run) { run.csv("second.csv", {"a"}); };
+  CHECK(study.run({"--out", folder.path(), "--force"}).code == 0);
+  CHECK(folder.names() ==
+        std::vector<std::string>{"mine.txt", "run.h5", "run.log", "second.csv", "summary.json"});
+}
+
+TEST_CASE("a run that fails leaves neither files nor the folders it made") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [](Run& run) {
+    run.csv("loss.csv", {"a"});
+    run.record("loss", 1);
+    throw Diverged("loss is nan\nat step 3");
+  };
+  const Outcome outcome = study.run({"--out", folder / "a/b/c/"});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err == "study: loss is nan at step 3\n");
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("a disk that fills up is exit code 2, and the old results stay") {
+  const TemporaryFolder folder;
+  Study study;
+  CHECK(study.run({"--out", folder.path()}).code == 0);
+  const std::string before = read_file(folder / "summary.json", 10000);
+  for (const bool large_csv : {true, false}) {
+    study.body = [&](Run& run) {
+      if (large_csv)
+        run.csv("big.csv", {"text"}).row({std::string(100000, 'x')});
+      else
+        run.file().write("/big", zeros({100000}));
+    };
+    const FileSizeLimit limit(50000);
+    const Outcome outcome = study.run({"--out", folder.path(), "--force"});
+    CAPTURE(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(holds(outcome.err, "File too large"));
+    CHECK(folder.names() == std::vector<std::string>{"run.h5", "run.log", "summary.json"});
+    CHECK(read_file(folder / "summary.json", 10000) == before);
+  }
+}
+
+#if !defined(WITH_ASAN) && !defined(WITH_TSAN)  // they keep what was freed
+TEST_CASE("a run takes no memory that grows with its steps, and its files have every step") {
+  const auto own_memory_kib = [] {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+      if (word == "RssAnon:") {
+        status >> word;
+        return std::stol(word);
+      }
+    return 0L;
+  };
+  const TemporaryFolder folder;
+  long grown = 0;
+  Study study;
+  study.body = [&](Run& run) {
+    Csv& csv = run.csv("loss.csv", {"step", "loss", "note"});
+    const std::string note(60, 'n');
+    long before = 0;
+    for (int64_t step = 0; step < 20000; ++step) {
+      if (step == 2000) before = own_memory_kib();
+      if (step % 10 == 0) run.record("histogram", std::vector<double>(650, static_cast<double>(step)));
+      run.record_step({{"loss", 0.5 * static_cast<double>(step)}});
+      csv.row({step, 0.1, note});
+    }
+    grown = own_memory_kib() - before;
+  };
+  CHECK(study.run({"--out", folder.path()}).code == 0);
+  CHECK(grown <= 1024);
+  const Hdf5File file = Hdf5File::open(folder / "run.h5");
+  const std::vector<double> loss = file.read("/series/loss").to_vector<double>(),
+                            histogram = file.read("/series/histogram").to_vector<double>();
+  REQUIRE(loss.size() == 20000);
+  for (size_t i = 0; i < loss.size(); ++i) REQUIRE(loss[i] == 0.5 * static_cast<double>(i));
+  REQUIRE(histogram.size() == 2000 * 650);
+  for (size_t i = 0; i < histogram.size(); ++i) REQUIRE(histogram[i] == static_cast<double>(i / 650 * 10));
+  const std::string csv = read_file(folder / "loss.csv", 1 << 22);
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 20001);
+  CHECK(csv.ends_with("\n19999,0.1," + std::string(60, 'n') + "\n"));
+}
+#endif
+
+TEST_CASE("two runs cannot write into one folder at once") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [&](Run&) { check_usage({"--out", folder.path()}, "another run is writing"); };
+  CHECK(study.run({"--out", folder.path()}).code == 0);
+}
+
+TEST_CASE("a failed expectation is exit code 1") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [](Run& run) { run.expect("std near theory", run.seed() == 0, "0.3373 against 0.3374"); };
+  const Outcome good = study.run({"--out", folder / "0"}),
+                bad = study.run({"--out", folder / "1", "--seed", "1"});
+  CHECK(good.code == 0);
+  CHECK(holds(good.out, "1 of 1 expectations met"));
+  CHECK(bad.code == 1);
+  CHECK(holds(bad.out, "EXPECTATION FAILED: std near theory: 0.3373 against 0.3374"));
+  const Json summary = Json::parse(read_file(folder / "1/summary.json", 10000));
+  CHECK(summary["expectations"][0]["ok"] == false);
+}
+
+TEST_CASE("--json prints the summary alone on stdout, equal from run to run but for timing and environment") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [](Run& run) {
+    run.say("a table\n");
+    run.summary()["figure"] = 0.1;
+  };
+  const Outcome one = study.run({"--json", "--out", folder / "1", "--threads", "1"});
+  const Outcome two = study.run({"--json", "--out", folder / "2", "--threads", "2"});
+  CHECK(one.out == read_file(folder / "1/summary.json", 10000));
+  CHECK(holds(one.err, "a table"));
+  Json a = Json::parse(one.out), b = Json::parse(two.out);
+  for (Json* summary : {&a, &b}) {
+    summary->erase("timing");
+    summary->erase("environment");
+  }
+  CHECK(a.dump() == b.dump());
+}
+
+TEST_CASE("a preset counts as unchanged whatever the seeds, and as changed by any other setting") {
+  const TemporaryFolder folder;
+  Study study;
+  bool unchanged = false;
+  study.body = [&](Run& run) { unchanged = run.preset() == "deep" && run.preset_unchanged(); };
+  const std::vector<std::string> base = {"--preset", "deep", "--force", "--out", folder.path()};
+  const auto run_with = [&](std::vector<std::string> more) {
+    study.config = StudyConfig();
+    more.insert(more.end(), base.begin(), base.end());
+    CHECK(study.run(more).code == 0);
+    return unchanged;
+  };
+  CHECK(run_with({}));
+  CHECK(run_with({"--seeds", "3", "--seed", "7", "--depth", "100"}));
+  CHECK_FALSE(run_with({"--depth", "99"}));
+}
+
+}  // namespace isobar::run_test

@@ -1,0 +1,264 @@
+// train_lm as its users meet it: the built program, run on real text.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "../../data/hdf5_file.h"
+#include "../../experiments/lm/config.h"
+#include "../../experiments/lm/corpus.h"
+#include "../../nn/model.h"
+#include "../message_of.h"
+#include "../run.h"
+
+namespace isobar::train_lm_test {
+
+using Json = nlohmann::json;
+
+// A model that trains in a second.
+const std::string tiny =
+    " --corpus synthetic --n_layer 2 --n_head 2 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
+    " --max_iters 12 --warmup_iters 2 --eval_interval 6 --eval_iters 2 --log_interval 5";
+
+TEST_CASE("train_lm with Muon beside AdamW gives the same bits on one and on two threads, at WSD's rates") {
+  const TemporaryFolder folder;
+  for (const char* threads : {"1", "2"}) {
+    const Outcome run =
+        ran("train_lm", tiny + " --optimizer muon --schedule wsd --decay_iters 4 --no-tie_embeddings" +
+                            " --learning_rate 0.01 --min_lr 0.002 --threads " + threads + " --out " +
+                            folder / threads);
+  }
+  CHECK(file_text(folder / "1/loss.csv") == file_text(folder / "2/loss.csv"));
+  const std::vector<double> rates =
+      Hdf5File::open(folder / "1/run.h5").read("/series/learning_rate").to_vector<double>();
+  REQUIRE(rates.size() == 12);
+  CHECK(rates[1] == doctest::Approx(0.01 * 2 / 3).epsilon(1e-12));        // warming up
+  CHECK(rates[8] == doctest::Approx(0.01).epsilon(1e-12));                // 12 − 4: the last one up there
+  CHECK(rates[11] == doctest::Approx(0.002 + 0.008 / 4).epsilon(1e-12));  // one step from the end
+}
+
+TEST_CASE("train_lm's summary and HDF5 file hold what its loop saw") {
+  const TemporaryFolder folder;
+  const Outcome run = ran("train_lm", tiny + " --json --out " + folder / "run");
+  const Json summary = Json::parse(run.out);
+  CHECK(summary == Json::parse(file_text(folder / "run/summary.json")));
+  for (const char* key :
+       {"config", "environment", "timing", "parameters", "iterations", "train_loss", "val_loss",
+        "best_val_loss", "perplexity", "bits_per_char", "entropy_floor", "bigram_loss", "modules", "sample"})
+    CHECK_MESSAGE(summary.contains(key), key);
+  for (const char* key : {"step_ms", "tokens_per_second", "wall_s", "peak_rss_mib"})
+    CHECK_MESSAGE(summary["timing"].contains(key), key);
+  CHECK(summary["iterations"] == 12);
+  CHECK(summary["val_loss"] > summary["entropy_floor"]);
+  CHECK(summary["perplexity"].get<double>() ==
+        doctest::Approx(std::exp(summary["val_loss"].get<double>())).epsilon(1e-12));
+
+  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
+  CHECK(file.read("/series/loss").numel() == 12);
+  CHECK(file.read("/series/module_step").to_vector<double>() == std::vector<double>{0, 5, 10, 11});
+}
+
+TEST_CASE("run.h5 has the shares of every module's values at each log step, and the summary some of them") {
+  const TemporaryFolder folder;
+  const Outcome run = ran("train_lm", tiny + " --log_interval 1 --max_iters 30 --out " + folder / "run");
+  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
+  const auto modules = static_cast<int64_t>(file.read_strings("/modules").size());
+  const Json summary = Json::parse(file_text(folder / "run/summary.json"));
+  REQUIRE(summary["ridges"].size() == 2);
+  for (const Json& ridges : summary["ridges"]) {
+    const std::string quantity = ridges["quantity"];
+    CAPTURE(quantity);
+    const Tensor rows = file.read("/series/" + quantity + "_histogram");
+    CHECK(rows.shape() == Shape{30, modules * 65});
+    const std::vector<double> shares = rows.to_vector<double>();
+    for (size_t begin = 0; begin < shares.size(); begin += 65) {
+      const double sum = std::accumulate(shares.begin() + static_cast<ptrdiff_t>(begin),
+                                         shares.begin() + static_cast<ptrdiff_t>(begin + 65), 0.0);
+      CHECK(sum == doctest::Approx(1).epsilon(1e-12));
+    }
+    CHECK(ridges["edges"] == Json(file.read("/series/" + quantity + "_edges").to_vector<double>()));
+    CHECK(ridges["edges"].size() == 65);
+    CHECK(ridges["steps"].size() == 12);
+    CHECK(ridges["steps"].front() == 0);
+    CHECK(ridges["steps"].back() == 29);
+    CHECK(ridges["modules"] == Json({"embed_tokens", "blocks.0", "blocks.1", "norm", "lm_head", "(model)"}));
+    // The last log step's row of the embedding, the first module of the file.
+    const Json last = ridges["shares"].back()[0];
+    for (size_t bin = 0; bin < 64; ++bin)
+      CHECK(std::abs(last[bin].get<double>() - shares[static_cast<size_t>(29 * modules * 65) + bin]) <=
+            5.1e-5);
+  }
+}
+
+TEST_CASE("run.log of a training holds std and gradient norm of each module at each log step") {
+  const TemporaryFolder folder;
+  const Outcome run = ran("train_lm", tiny + " --out " + folder / "run");
+  const std::string log = file_text(folder / "run/run.log");
+  std::istringstream layers(file_text(folder / "run/layers.csv"));
+  std::string row;
+  std::getline(layers, row);  // the names of the columns
+  int rows = 0;
+  for (; std::getline(layers, row); ++rows) {
+    const size_t step = row.find(','), module = row.find(',', step + 1);
+    const std::string line =
+        " debug   step " + row.substr(0, step) + " " + row.substr(step + 1, module - step - 1) + ": std ";
+    CHECK_MESSAGE(holds(log, line), line);
+  }
+  CHECK(rows >= 4 * 30);
+  CHECK_FALSE(holds(run.out, ": std "));
+}
+
+TEST_CASE("--alpha of train_lm is where the norms that have one start") {
+  LmConfig config;
+  config.norm = "dyt";
+  config.alpha = 0.9;
+  LanguageModel model(config.model(7), Rng(1));
+  int alphas = 0;
+  for (const NamedTensor& parameter : named_state(model)) {
+    if (!parameter.name.ends_with(".alpha")) continue;
+    CHECK(parameter.tensor.item() == doctest::Approx(0.9));
+    ++alphas;
+  }
+  CHECK(alphas == 2 * config.n_layer + 1);
+}
+
+TEST_CASE("a default that a given flag makes impossible gives way, and one sentence says so") {
+  struct Row {
+    std::vector<std::string> given;
+    std::function<void(LmConfig&)> set;
+    std::string said;  // the changes, without their reasons
+  };
+  for (const Row& row : std::vector<Row>{
+           {{}, [](LmConfig&) {}, ""},
+           {{"max_iters"}, [](LmConfig& c) { c.max_iters = 100; }, ""},
+           {{"max_iters"}, [](LmConfig& c) { c.max_iters = 99; }, "warmup_iters is 9 instead of 100"},
+           {{"max_iters", "warmup_iters"}, [](LmConfig& c) { c.max_iters = 99; }, ""},
+           {{"max_iters", "schedule"},
+            [](LmConfig& c) { c.max_iters = 40, c.schedule = "wsd"; },
+            "warmup_iters is 4 instead of 100; decay_iters is 8 instead of 400"},
+           {{"max_iters", "schedule", "decay_iters"},
+            [](LmConfig& c) { c.max_iters = 40, c.schedule = "wsd", c.decay_iters = 38; },
+            "warmup_iters is 2 instead of 100"},
+           {{"warmup_iters", "schedule"},
+            [](LmConfig& c) { c.warmup_iters = 1400, c.schedule = "wsd"; },
+            "decay_iters is 100 instead of 400"},
+           {{"learning_rate"},
+            [](LmConfig& c) { c.learning_rate = 1e-4; },
+            "min_lr is 1e-05 instead of 0.0003"},
+           {{"n_head"}, [](LmConfig& c) { c.n_head = 1; }, "n_kv_head is 1 instead of 2"},
+           {{"n_head"},
+            [](LmConfig& c) { c.n_head = 3; },
+            "n_embd is 132 instead of 128; n_kv_head is 3 instead of 2"},
+           {{"n_embd"}, [](LmConfig& c) { c.n_embd = 100; }, "n_head is 2 instead of 4"},
+           {{"n_embd", "n_head"}, [](LmConfig& c) { c.n_embd = 100; }, ""}}) {
+    LmConfig config;
+    row.set(config);
+    std::string said;
+    for (const std::string& sentence : give_way(config, {row.given.begin(), row.given.end()}))
+      said += (said.empty() ? "" : "; ") + sentence.substr(0, sentence.find(", because "));
+    CHECK(said == row.said);
+    if (row.said != "" || row.given.empty()) CHECK(message_of([&] { config.check_together(); }) == "");
+  }
+  const Outcome printed = run_built("train_lm", "--preset nanogpt_cpu --max_iters 40 --print-config");
+  CHECK(Json::parse(printed.out)["warmup_iters"] == 4);
+  const TemporaryFolder folder;
+  const Outcome run =
+      run_built("train_lm",
+                tiny + " --max_iters 4 --warmup_iters 1 --n_kv_head 1 --schedule wsd --out " + folder / "r");
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(run.out.starts_with("decay_iters is 1 instead of 400, because max_iters is 4\n"));
+}
+
+TEST_CASE("fine-tuning begins with the weights and sizes of a checkpoint, a run or a safetensors file") {
+  const TemporaryFolder folder;
+  const auto train = [&](const std::string& arguments, const std::string& name) {
+    ran("train_lm", arguments + " --out " + name, folder.path());
+    return Json::parse(file_text(folder / (name + "/summary.json")));
+  };
+  const Json start = train(tiny + " --norm_eps 1e-4", "start");
+  ran("isobar", "export start --layout llama -o hf/model.safetensors", folder.path());
+  const std::string still =
+      "--corpus synthetic --batch_size 4 --max_iters 1 --learning_rate 0 --weight_decay 0";
+  for (const std::string from :
+       {"start", "start/checkpoints/step_000012.safetensors", "hf/model.safetensors", "hf"}) {
+    CAPTURE(from);
+    const Json still_there = train(still + " --init_from " + from, "still");
+    CHECK(still_there["val_loss"] == start["val_loss"]);
+    CHECK(still_there["config"]["n_embd"] == 16);
+    CHECK(still_there["config"]["norm_eps"] == 1e-4);
+    std::filesystem::remove_all(folder / "still");
+  }
+
+  // What contradicts the model is refused; what does not is free.
+  const std::string more =
+      "--corpus synthetic --batch_size 4 --max_iters 4 --eval_iters 2 --checkpoint_interval 2";
+  folder.write("other.txt", "!" + std::string(1000, 'a'));
+  for (const auto& [arguments, part] : std::vector<std::pair<std::string, std::string>>{
+           {"--n_layer 3", "'start' is a model with another n_layer: 2 there, 3 here; leave the option out"},
+           {"--tokenizer byte", "--tokenizer: start brings its own; leave the option out"},
+           {"--corpus other.txt", "other.txt: encode: '!' (U+0021) at byte 0 is none of the 16"},
+           {"--init_from none", "none"}})
+    check_refused("train_lm", more + " --log_level error --init_from start " + arguments, part,
+                  folder.path());
+  train(more + " --init_from start --n_layer 2 --block_size 8 --dropout 0.1", "tuned");
+
+  // A fine-tuning that stopped goes on without its start.
+  const std::string losses = file_text(folder / "tuned/loss.csv");
+  std::filesystem::remove_all(folder / "start");
+  std::filesystem::remove(folder / "tuned/summary.json");
+  std::filesystem::remove(folder / "tuned/checkpoints/step_000004.safetensors");
+  const Outcome resumed = run_built("train_lm", "--resume tuned", folder.path());
+  INFO(resumed.err);
+  CHECK(resumed.code == 0);
+  CHECK(holds(resumed.out, "going on after step 2 of 4"));
+  CHECK(file_text(folder / "tuned/loss.csv") == losses);
+}
+
+TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on where it stopped") {
+  const TemporaryFolder folder;
+  const std::string command = tiny + " --checkpoint_interval 6 --seed 3 --seeds 2 --out s";
+  const Outcome run = ran("train_lm", command, folder.path());
+  ran("train_lm", tiny + " --checkpoint_interval 6 --seed 4 --out one", folder.path());
+  CHECK(file_text(folder / "s/seed_4/loss.csv") == file_text(folder / "one/loss.csv"));
+  const auto summary_of = [&](const std::string& name) {
+    Json summary = Json::parse(file_text(folder / (name + "/summary.json")));
+    for (const char* part : {"timing", "environment"}) summary.erase(part);
+    return summary;
+  };
+  CHECK(summary_of("s/seed_4") == summary_of("one"));
+  const Json summary = summary_of("s");
+  const double a = summary_of("s/seed_3")["val_loss"], b = summary_of("one")["val_loss"];
+  CHECK(summary["val_loss"].get<double>() == doctest::Approx((a + b) / 2).epsilon(1e-12));
+  CHECK(summary["val_loss_sd"].get<double>() ==
+        doctest::Approx(std::abs(a - b) / std::sqrt(2)).epsilon(1e-9));
+  CHECK(summary["val_loss_interval_99"][0] < std::min(a, b));
+  CHECK(summary["measured"]["val_loss"]["n"] == 2);
+  CHECK(Hdf5File::open(folder / "s/run.h5").read("/series/loss").shape() == Shape{12, 2});
+  CHECK(holds(run.out, "val loss over 2 seeds: mean "));
+
+  std::filesystem::remove(folder / "s/summary.json");
+  std::filesystem::remove(folder / "s/seed_4/summary.json");
+  std::filesystem::remove(folder / "s/seed_4/checkpoints/step_000012.safetensors");
+  const Outcome other = run_built("train_lm", command + " --dropout 0.1", folder.path());
+  CHECK(other.code == 2);
+  CHECK(holds(other.err, "'s/seed_3' holds a run with other settings"));
+  const Outcome again = run_built("train_lm", command, folder.path());
+  INFO(again.err);
+  CHECK(again.code == 0);
+  CHECK(holds(again.out, "(was there)\nseed 4: "));
+  CHECK(holds(file_text(folder / "s/seed_4/run.log"), "going on after step 6 of 12"));
+  CHECK(summary_of("s") == summary);
+  const Outcome resumed = run_built("train_lm", "--resume s", folder.path());
+  CHECK(resumed.code == 2);
+  CHECK(holds(resumed.err, "--resume: 's' holds several seeds"));
+}
+
+TEST_CASE("the synthetic corpus is a text of its own symbols") {
+  const Corpus corpus = open_corpus("synthetic", "char");
+  CHECK(corpus.text.tokenizer->vocab_size() == MarkovSource::symbols);
+  CHECK(tokens_per_character(corpus) == 1);
+  CHECK_FALSE(is_tiny_shakespeare(corpus.text));
+}
+
+}  // namespace isobar::train_lm_test
