@@ -1,6 +1,4 @@
-// The fused ops at the edges of their kernels: rows shorter and longer than a vector register, one row, more
-// rows than a chunk, and NaN and infinity anywhere. The oracle is the composed form, which a higher-order
-// tape runs.
+// Functions on vector registers: how right they are, and that registers of any width give the same bits.
 #include <cstring>
 #include <functional>
 
@@ -59,75 +57,7 @@ struct RegisterOf<T, 256> {
 }  // namespace isobar::kernels
 #endif
 
-namespace isobar::kernel_edges_test {
-
-// An op of x (rows, columns) with parameters of its own.
-struct Kernel {
-  std::string name;
-  std::function<Tensor(const Tensor& x)> f;
-};
-
-// A row of numbers around one, the same at every call.
-Tensor parameter(int64_t columns, const char* name) {
-  return Rng(7).split(name).normal(Shape{columns}, 1, 0.3).set_trainable();
-}
-Tensor number(double value) { return full(Shape{1}, value).set_trainable(); }
-
-std::vector<Kernel> kernels_for(int64_t rows, int64_t columns) {
-  const Tensor weight = parameter(columns, "weight"), bias = parameter(columns, "bias");
-  const Tensor target = Rng(3).integers(Shape{rows}, columns);
-  const Tensor matrix = Rng(4).normal(Shape{5, columns}, 0, 0.2).set_trainable();
-  const Tensor matrix_bias = parameter(5, "matrix bias");
-  const Tensor other = Rng(5).normal(Shape{rows, columns}).set_trainable();
-  return {
-      {"layer_norm", [=](const Tensor& x) { return layer_norm(x, Shape{columns}, weight, bias, 1e-5); }},
-      {"layer_norm without weight",
-       [=](const Tensor& x) { return layer_norm(x, Shape{columns}, {}, {}, 1e-5); }},
-      {"rms_norm", [=](const Tensor& x) { return rms_norm(x, Shape{columns}, weight, 1e-5); }},
-      {"rms_norm over a part",
-       [=](const Tensor& x) { return rms_norm(x, Shape{columns}, weight, 1e-5, (columns + 1) / 2); }},
-      {"dyt", [=](const Tensor& x) { return dyt(x, number(0.7), weight, bias); }},
-      {"dyt_sqrtd", [=](const Tensor& x) { return dyt_sqrtd(x, number(0.7), weight, bias); }},
-      {"dyisru", [=](const Tensor& x) { return dyisru(x, number(0.7), weight, bias); }},
-      {"softmax", [](const Tensor& x) { return softmax(x); }},
-      {"log_softmax", [](const Tensor& x) { return log_softmax(x); }},
-      {"cross_entropy", [=](const Tensor& x) { return cross_entropy(x, target); }},
-      {"relu", [](const Tensor& x) { return relu(x); }},
-      {"gelu", [](const Tensor& x) { return gelu(x); }},
-      {"gelu_tanh", [](const Tensor& x) { return gelu_tanh(x); }},
-      {"silu", [](const Tensor& x) { return silu(x); }},
-      {"swiglu", [=](const Tensor& x) { return swiglu(x, other); }},
-      {"linear", [=](const Tensor& x) { return linear(x, matrix, matrix_bias); }},
-  };
-}
-
-struct Result {
-  std::vector<float> y, dx;
-};
-
-Result run(const Kernel& kernel, const Tensor& input, bool composed) {
-  const Tensor x = raw::clone(input).set_trainable();
-  Tape tape({.higher_order = composed});
-  const Tensor y = kernel.f(x);
-  const Tensor dy = Rng(2).normal(y.shape());
-  return {y.to_vector<float>(), tape.gradient(y, {x}, dy)[0].to_vector<float>()};
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-// How many elements are finite on one side and not on the other.
-int finite_in_one_only(const std::vector<float>& a, const std::vector<float>& b) {
-  int count = 0;
-  for (size_t i = 0; i < a.size(); ++i) count += std::isfinite(a[i]) != std::isfinite(b[i]);
-  return count;
-}
-
-void for_sizes(const std::function<void(int64_t rows, int64_t columns)>& body) {
-  for (int64_t rows : {1, 3})
-    for (int64_t columns : {1, 15, 16, 17, 511, 513}) body(rows, columns);
-}
+namespace isobar::vmath_test {
 
 TEST_CASE_TEMPLATE("relu's gate of bits lets pass what a comparison does, at any length", T, float, double) {
   const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
@@ -171,31 +101,6 @@ TEST_CASE("softmax's exponential has the bits of xsimd's wherever softmax takes 
   CHECK(wrong == 0);
 }
 
-TEST_CASE("the largest of a row is found at every place") {
-  for (const int64_t n : {1, 15, 16, 17, 63, 64, 65, 130})
-    for (int64_t place = 0; place < n; ++place) {
-      std::vector<float> x(static_cast<size_t>(n), -3);
-      x[static_cast<size_t>(place)] = -2;
-      CHECK(kernels::row_max(n, x.data()) == -2);
-    }
-}
-
-TEST_CASE("for_rows calls its body once for every row and for no other") {
-  for (const int64_t columns : {int64_t{0}, int64_t{1}, int64_t{1000}, kernels::reduce_grain + 1})
-    for (const int64_t rows : {0, 1, 3, 65})
-      for_thread_counts([&] {
-        std::vector<int> calls(static_cast<size_t>(rows + 1));
-        kernels::for_rows(rows, columns, [&](int64_t r, const auto& sum) {
-          calls[static_cast<size_t>(r)] +=
-              sum(columns, [](int64_t) { return 1; }) == static_cast<double>(columns);
-        });
-        std::vector<int> wanted(static_cast<size_t>(rows), 1);
-        wanted.push_back(0);
-        INFO("rows ", rows, ", columns ", columns);
-        CHECK(calls == wanted);
-      });
-}
-
 TEST_CASE("relu of a long tensor does what it does to its halves, to second order") {
   const int64_t half = 200'000;  // two halves make the gate of bits worth it
   const auto leaf = [&](uint64_t seed) { return Rng(seed).normal({2, half}).set_trainable(); };
@@ -210,48 +115,6 @@ TEST_CASE("relu of a long tensor does what it does to its halves, to second orde
     return concat({relu(slice(v, 0, 0, 1)), relu(slice(v, 0, 1, 2))}, 0);
   });
   CHECK(whole == halves);
-}
-
-TEST_CASE("rows of odd length have the same bits on 1, 2, 3 and 8 threads") {
-  const auto all = [](std::vector<Result>& results) {
-    for (int64_t rows : {1, 3, 301})
-      for (int64_t columns : {1, 15, 16, 17, 511, 513})
-        for (const Kernel& kernel : kernels_for(rows, columns))
-          results.push_back(run(kernel, Rng(1).normal({rows, columns}), false));
-  };
-  std::vector<Result> alone;
-  {
-    const WithThreads one(1);
-    all(alone);
-  }
-  for_thread_counts([&] {
-    std::vector<Result> now;
-    all(now);
-    REQUIRE(now.size() == alone.size());
-    for (size_t i = 0; i < now.size(); ++i) {
-      CAPTURE(i);
-      CHECK(same_bits(now[i].y, alone[i].y));
-      CHECK(same_bits(now[i].dx, alone[i].dx));
-    }
-  });
-}
-
-TEST_CASE("NaN and infinity make the same elements not finite as in the composed form") {
-  const float inf = std::numeric_limits<float>::infinity();
-  for_sizes([&](int64_t rows, int64_t columns) {
-    for (float odd : {std::nanf(""), inf, -inf})
-      for (int64_t place : {int64_t{0}, columns / 2, columns - 1}) {
-        Tensor x = Rng(1).normal({rows, columns});
-        raw::write<float>(x)[place] = odd;
-        for (const Kernel& kernel : kernels_for(rows, columns)) {
-          INFO("name ", kernel.name, ", shape ", x.shape().text(), ", odd ", odd, ", place ", place);
-          const Result fused = run(kernel, x, false), composed = run(kernel, x, true);
-          CHECK(finite_in_one_only(fused.y, composed.y) == 0);
-          // Of a gradient at infinity one form may give the limit and the other 0 · ∞.
-          if (std::isnan(odd)) CHECK(finite_in_one_only(fused.dx, composed.dx) == 0);
-        }
-      }
-  });
 }
 
 TEST_CASE("tanh and erf of floats are right to a relative 5e-7, reach ±1 and keep NaN and the sign of zero") {
@@ -383,4 +246,4 @@ TEST_CASE_TEMPLATE("a formula has the same bits in registers of 128, 256 and 512
 #endif
 }
 
-}  // namespace isobar::kernel_edges_test
+}  // namespace isobar::vmath_test
