@@ -1,79 +1,11 @@
-// What check_layer says of layers that break something, or that only seem to: the sentence of each check. Wrong
-// gradients and their causes are in tests/jury.
-#include <doctest/doctest.h>
+// What check_layer says of layers that break something, or that only seem to: the sentence of each check.
+// (The causes of wrong gradients: wrong_gradients_test.cpp.)
+#include "wrong_layers.h"
 
 #include "../../autograd/recompute.h"
-#include "../../autograd/tape.h"
-#include "../../nn/check/check_layer.h"
 #include "../../nn/layer_norm.h"
-#include "../holds.h"
 
 namespace isobar::wrong_layers_test {
-
-using In = const Tensor&;
-
-// y = f(in training, x, w0, w1, …); the weights w are ones, or not trainable.
-struct FunctionLayer : Module {
-  std::function<Tensor(bool, const std::vector<Tensor>&)> function;
-  std::vector<Tensor> weights;
-
-  Tensor forward(const Tensor& x) override {
-    std::vector<Tensor> inputs{x};
-    inputs.insert(inputs.end(), weights.begin(), weights.end());
-    return function(training(), inputs);
-  }
-  void fields(Fields& f) override {
-    for (size_t i = 0; i < weights.size(); ++i) f(fmt::format("w{}", i), weights[i]);
-  }
-};
-
-template <class F, class... W>
-LayerMaker of_mode(const F& f, Tensor (F::*)(bool, In, W...) const) {
-  return [f] {
-    auto layer = std::make_unique<FunctionLayer>();
-    layer->function = [f](bool training, const std::vector<Tensor>& in) {
-      return [&]<size_t... i>(std::index_sequence<i...>) { return f(training, in[i]...); }
-      (std::make_index_sequence<1 + sizeof...(W)>());
-    };
-    for (size_t i = 0; i < sizeof...(W); ++i) layer->weights.push_back(ones(5).set_trainable());
-    return layer;
-  };
-}
-template <class F>
-LayerMaker by_mode(const F& f) {
-  return of_mode(f, &F::operator());
-}
-template <class F, class... W>
-LayerMaker of_inputs(const F& f, Tensor (F::*)(In, W...) const) {
-  return by_mode([f](bool, In x, const W&... w) -> Tensor { return f(x, w...); });
-}
-template <class F>
-LayerMaker of(const F& f) {
-  return of_inputs(f, &F::operator());
-}
-template <class M>
-LayerMaker a() {
-  return [] { return std::make_unique<M>(); };
-}
-
-// The first of `says` is in the report's first line, the others anywhere in it.
-struct Row {
-  const char* name;
-  LayerMaker make;
-  std::vector<std::string> says;
-  Tensor x = Rng(1).normal({4, 5});
-  CheckLayerOptions options = {};
-};
-
-void check_rows(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
-    CAPTURE(row.name);
-    const std::string text = check_layer(row.make, row.x, row.options).text();
-    INFO(text);
-    CHECK(holds(text.substr(0, text.find('\n')), row.says[0]));
-    for (const std::string& part : row.says) CHECK(holds(text, part));
-  }
-}
 
 // y = 2x whose backward is `twice`.
 template <class Backward>
@@ -250,7 +182,7 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
       {"another shape",
        of([](In x, In w) { return x * w; }),
        {"WRONG: forward: y must be [4, 6], got [4, 5]"},
-       Rng(1).normal({4, 5}),
+       numbers({4, 5}),
        {.output_shape = Shape{4, 6}}},
       {"other numbers in f32",
        of([](In x, In w) { return x * w * (x.dtype() == Dtype::f32 ? 1.001 : 1); }),
@@ -272,13 +204,13 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
        of([](In x, In w, In) { return x * w; }),
        {"WRONG: gradient of w1: forward uses it neither in training nor in"}},
       {"throws in evaluation",
-       by_mode([](bool training, In x, In w) {
+       of([](bool training, In x, In w) {
          check(training, "refuses_evaluation: wanted training");
          return x * w;
        }),
        {"WRONG", "threw: refuses_evaluation: wanted training"}},
       {"the same mask in every step",
-       by_mode([](bool training, In x) { return training ? dropout(x, 0.4, Rng(42)) : x; }),
+       of([](bool training, In x) { return training ? dropout(x, 0.4, Rng(42)) : x; }),
        {"WRONG: train and eval: in training y is evaluation's times 0 or 1.67, with the same zeros in every "
         "step"}},
       {"no batch, and not told",
@@ -290,12 +222,10 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
 TEST_CASE("check_layer names what is detached, in which mode, and what else is right") {
   check_rows({
       {"both",
-       by_mode([](bool training, In x, In w, In b) {
-         return x.detach() * w.detach() * (training ? 1 : 0.5) + b;
-       }),
+       of([](bool training, In x, In w, In b) { return x.detach() * w.detach() * (training ? 1 : 0.5) + b; }),
        {"WRONG gradient of x and w0 (right: w1; look where x and w0 meet): x: detached"}},
       {"x",
-       by_mode([](bool training, In x, In w) { return x.detach() * w * (training ? 1 : 0.5); }),
+       of([](bool training, In x, In w) { return x.detach() * w * (training ? 1 : 0.5); }),
        {"WRONG gradient of x (right: w0): detached", "  WRONG    gradient of x, in evaluation"}},
       {"the weight",
        of([](In x, In w) { return x * w.detach(); }),
@@ -349,7 +279,7 @@ TEST_CASE("check_layer passes a right layer, and says what it could not compare"
        {": right"},
        Rng(1).normal({4, 5}, 1000, 1)},
       {"a parameter for evaluation",
-       by_mode([](bool training, In x, In w, In u) { return training ? x * w : x * w + u; }),
+       of([](bool training, In x, In w, In u) { return training ? x * w : x * w + u; }),
        {": right"}},
       // Without NoTape: the square is on the tape twice.
       {"recorded twice",
@@ -360,17 +290,17 @@ TEST_CASE("check_layer passes a right layer, and says what it could not compare"
        }),
        {": right", "y does not depend on the recorded square: compute it under NoTape"}},
       {"half in evaluation",
-       by_mode([](bool training, In x, In w) { return x * w * (training ? 1 : 0.5); }),
+       of([](bool training, In x, In w) { return x * w * (training ? 1 : 0.5); }),
        {": right", "  ok       gradient of w0, in evaluation  all 5 elements",
         "  training differs from evaluation, has no buffer and draws nothing; is a mask the same in every"}},
       {"a hidden mask",
-       by_mode([](bool training, In x) { return sum(training ? dropout(x, 0.4, Rng(42)) : x, {1}); }),
+       of([](bool training, In x) { return sum(training ? dropout(x, 0.4, Rng(42)) : x, {1}); }),
        {"",
         "training differs from evaluation, has no buffer and draws nothing; is a mask the same in every step?"}},
       {"no batch",
        a<FourRows>(),
        {": right", "options.batch is false", "the same bits for x [4, 5]"},
-       Rng(1).normal({4, 5}),
+       numbers({4, 5}),
        {.batch = false}},
       {"a mean of all",
        of([](In x, In w) { return mean(x * w); }),
@@ -384,7 +314,7 @@ TEST_CASE("check_layer passes a right layer, and says what it could not compare"
       {"a batch to order",
        of([](In x, In w) { return x * w; }),
        {": right", "the same bits for x [20, 5]"},
-       Rng(1).normal({4, 5}),
+       numbers({4, 5}),
        {.large = 100}},
   });
 }
@@ -393,8 +323,7 @@ TEST_CASE("a layer whose rows meet each other is checked with fewer of them, and
   memory::reset_peak();
   const size_t before = memory::stats().peak_bytes;
   const std::string text =
-      check_layer(of([](In x) { return sum(tanh(mean(x, {1}) - mean(x, {1}, true)), {1}); }),
-                  Rng(1).normal({4, 5}))
+      check_layer(of([](In x) { return sum(tanh(mean(x, {1}) - mean(x, {1}, true)), {1}); }), numbers({4, 5}))
           .text();
   CHECK(memory::stats().peak_bytes < before + (size_t{1} << 28));
   CHECK(holds(text, "the same bits for x ["));
@@ -422,6 +351,49 @@ TEST_CASE("a maker or a layer that fails in any way ends its own report") {
       {"throws a number",
        of([](In) -> Tensor { throw 3; }),
        {"WRONG: forward: threw something that is no std::exception"}},
+  });
+}
+
+// y = x whose gradient is −dy.
+Tensor reversed(In x) {
+  return record("reversed", affine(x.detach(), 1, 0), {x}, [](In dy) { return dy * -1.0; });
+}
+
+TEST_CASE("a layer may say which derivative it intends, by options.expected") {
+  const auto times = [](double factor) {
+    return CheckLayerOptions{
+        .expected = [=](Module&, const std::vector<Tensor>& in) { return in[0] * factor; }};
+  };
+  const LayerMaker reverses = of([](In x) { return reversed(x); });
+  const std::string expected = "as expected: not the slope of y, but that of options.expected; all 20";
+  check_rows({
+      {"not told", reverses, {"WRONG gradient of x"}},
+      {"told", reverses, {": right", expected}, numbers({4, 5}), times(-1)},
+      {"told another one", reverses, {"WRONG"}, numbers({4, 5}), times(0.5)},
+      {"told the slope of y itself",
+       of([](In x) { return x * 2; }),
+       {"options.expected: all gradients are the slopes of y itself; leave it out"},
+       numbers({4, 5}),
+       times(2)},
+      {"told one of another shape",
+       reverses,
+       {"options.expected must give [4, 5], as f does, got []"},
+       numbers({4, 5}),
+       {.expected = [](Module&, const std::vector<Tensor>& in) { return sum(in[0]); }}},
+      {"in training alone",
+       of([](bool training, In x) { return training ? reversed(x) : x * 2; }),
+       {": right"},
+       numbers({4, 5}),
+       {.expected = [](Module& m,
+                       const std::vector<Tensor>& in) { return in[0] * (m.training() ? -1.0 : 2.0); }}},
+      {"straight through a sign, and its weight",
+       of([](In x, In w) { return record("sign", sign(x.detach()), {x}, [](In dy) { return dy; }) * w; }),
+       {": right", expected, "all 5 elements"},
+       numbers({4, 5}),
+       {.expected =
+            [](Module& m, const std::vector<Tensor>& in) {
+              return in[0] * dynamic_cast<FunctionLayer&>(m).weights[0];
+            }}},
   });
 }
 
