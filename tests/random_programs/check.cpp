@@ -77,7 +77,7 @@ class Check {
  public:
   explicit Check(const Program& program)
       : program_(program), leaves_(trainable_leaves(program)), rng_(Rng(program.seed).split("check")) {
-    rounds_ = cpp_text(program).find("rounded(v") != std::string::npos;
+    rounds_ = holds_op(program.code, op_named("rounded"));
   }
 
   std::string failure() {

@@ -31,35 +31,6 @@ class Maker {
     return program_;
   }
 
-  Program with_each_op() {
-    program_.leaves = {{{3, 4}, true}, {{4}, true},       {{4, 4}, true},
-                       {{}, false},    {{2, 1, 3}, true}, {{3, 4}, true}};
-    std::vector<int> leaves;
-    for (size_t i = 0; i < program_.leaves.size(); ++i) {
-      values_.push_back(leaf_value(program_, i));
-      leaves.push_back(static_cast<int>(i));
-    }
-    for (const Op& row : ops()) {
-      Instruction next;
-      do next = call(row, leaves);
-      while (!accepted(next) || next.arguments[0] == 3);  // which is frozen
-      program_.code.push_back(next);
-      program_.losses.push_back(next.value);
-    }
-    for (const Kind kind : {Kind::recomputed, Kind::paused, Kind::nested}) {
-      Instruction piece{.value = new_value(), .kind = kind, .arguments = {0}, .inner = new_value()};
-      const Op& inside = kind == Kind::recomputed ? wrong_op() : op_named("tanh");
-      piece.body = {{.value = new_value(), .op = &inside, .arguments = {piece.inner}}};
-      program_.code.push_back(piece);
-      program_.losses.push_back(new_value());
-      program_.code.push_back(
-          {.value = program_.losses.back(), .op = &op_named("multiply"), .arguments = {0, piece.value}});
-    }
-    program_.values = static_cast<int>(values_.size());
-    program_.higher_order = false;
-    return program_;
-  }
-
  private:
   int64_t draw(int64_t bound) { return static_cast<int64_t>(rng_.below(bound, draws_++)); }
 
@@ -158,7 +129,5 @@ class Maker {
 };
 
 Program make_program(uint64_t seed, bool planted) { return Maker(seed, planted).made(); }
-
-Program one_of_each() { return Maker(7, false).with_each_op(); }
 
 }  // namespace isobar::random_programs

@@ -1,4 +1,4 @@
-// The ops that random programs are made of, each as a call and as its text.
+// The ops that random programs are made of.
 #include <algorithm>
 #include <cmath>
 
@@ -114,120 +114,141 @@ bool distinct_along_a_dim(In x, Draw draw, Numbers& numbers) {
   return one_dim(x, draw, numbers);
 }
 
+bool off_threshold_along_a_dim(In x, Draw draw, Numbers& numbers) {
+  return off(x[0], 0.3) && one_dim(x, draw, numbers);
+}
+
+// (B, T, H, D) with four channels, and one number: of other sizes an op is refused, and not taken.
+Tensor as_heads(const Tensor& x) { return reshape(x, {1, -1, 1, 4}); }
+Tensor one_number(const Tensor& x) { return reshape(mean(x), {1}); }
+
 // One row a line reads best.
 // clang-format off
 std::vector<Op> elementwise_ops() {
   return {
-      {"tanh", 1, "tanh($0)", [](In x, Num) { return tanh(x[0]); }},
-      {"sigmoid", 1, "sigmoid($0)", [](In x, Num) { return sigmoid(x[0]); }},
-      {"exp", 1, "exp(-square($0))", [](In x, Num) { return exp(-square(x[0])); }},
-      {"log", 1, "log(square($0) + 0.5)", [](In x, Num) { return log(square(x[0]) + 0.5); }},
-      {"sqrt", 1, "sqrt(square($0) + 0.5)", [](In x, Num) { return sqrt(square(x[0]) + 0.5); }},
-      {"reciprocal", 1, "reciprocal(square($0) + 1)", [](In x, Num) { return reciprocal(square(x[0]) + 1); }},
-      {"erf", 1, "erf($0)", [](In x, Num) { return erf(x[0]); }},
-      {"gelu", 1, "gelu($0)", [](In x, Num) { return gelu(x[0]); }},
-      {"gelu_tanh", 1, "gelu_tanh($0)", [](In x, Num) { return gelu_tanh(x[0]); }},
-      {"silu", 1, "silu($0)", [](In x, Num) { return silu(x[0]); }},
-      {"relu", 1, "relu($0)", [](In x, Num) { return relu(x[0]); }, off_zero},
-      {"squared_relu", 1, "squared_relu($0)", [](In x, Num) { return squared_relu(x[0]); }},
-      {"softcap", 1, "softcap($0, 2)", [](In x, Num) { return softcap(x[0], 2); }},
-      {"sin", 1, "sin($0)", [](In x, Num) { return sin(x[0]); }},
-      {"cos", 1, "cos($0)", [](In x, Num) { return cos(x[0]); }},
-      {"softplus", 1, "softplus($0)", [](In x, Num) { return softplus(x[0]); }},
-      {"expm1", 1, "expm1($0)", [](In x, Num) { return expm1(x[0]); }},
-      {"log1p", 1, "log1p(square($0))", [](In x, Num) { return log1p(square(x[0])); }},
-      {"pow cubed", 1, "pow($0, 3)", [](In x, Num) { return pow(x[0], 3); }},
-      {"pow", 1, "pow(square($0) + 0.5, -1.5)", [](In x, Num) { return pow(square(x[0]) + 0.5, -1.5); }},
-      {"pow of a number", 1, "pow(1.5, $0)", [](In x, Num) { return pow(1.5, x[0]); }},
-      {"pow of two", 2, "pow(square($0) + 0.5, $1)", [](In x, Num) { return pow(square(x[0]) + 0.5, x[1]); }},
-      {"divide by a number", 1, "$0 / 3.7", [](In x, Num) { return x[0] / 3.7; }},
-      {"abs", 1, "abs($0)", [](In x, Num) { return abs(x[0]); }, off_zero},
-      {"sign", 1, "sign($0) * $0", [](In x, Num) { return sign(x[0]) * x[0]; }, off_zero},
-      {"clamp", 1, "clamp($0, -0.5, 0.5)", [](In x, Num) { return clamp(x[0], -0.5, 0.5); }, off_limits},
-      {"minimum", 2, "minimum($0, $1)", [](In x, Num) { return minimum(x[0], x[1]); }, apart},
-      {"maximum", 2, "maximum($0, $1)", [](In x, Num) { return maximum(x[0], x[1]); }, apart},
-      {"where", 3, "where($0 < $1, $2, $0)", [](In x, Num) { return where(x[0] < x[1], x[2], x[0]); }, apart},
-      {"where above", 2, "where($0 > 0.3, square($0), $1)",
-       [](In x, Num) { return where(x[0] > 0.3, square(x[0]), x[1]); }, off_threshold},
-      {"affine", 1, "1.5 - $0 * 0.75", [](In x, Num) { return 1.5 - x[0] * 0.75; }},
-      {"dropout", 1, "dropout($0, 0.3, Rng(5))", [](In x, Num) { return dropout(x[0], 0.3, Rng(5)); }},
-      {"add", 2, "$0 + $1", [](In x, Num) { return x[0] + x[1]; }},
-      {"subtract", 2, "$0 - $1", [](In x, Num) { return x[0] - x[1]; }},
-      {"multiply", 2, "$0 * $1", [](In x, Num) { return x[0] * x[1]; }},
-      {"divide", 2, "$0 / (square($1) + 1)", [](In x, Num) { return x[0] / (square(x[1]) + 1); }},
-      {"swiglu", 2, "swiglu($0, $1)", [](In x, Num) { return swiglu(x[0], x[1]); }},
+      {"tanh", 1, [](In x, Num) { return tanh(x[0]); }},
+      {"sigmoid", 1, [](In x, Num) { return sigmoid(x[0]); }},
+      {"exp", 1, [](In x, Num) { return exp(-square(x[0])); }},
+      {"log", 1, [](In x, Num) { return log(square(x[0]) + 0.5); }},
+      {"sqrt", 1, [](In x, Num) { return sqrt(square(x[0]) + 0.5); }},
+      {"reciprocal", 1, [](In x, Num) { return reciprocal(square(x[0]) + 1); }},
+      {"erf", 1, [](In x, Num) { return erf(x[0]); }},
+      {"gelu", 1, [](In x, Num) { return gelu(x[0]); }},
+      {"gelu_tanh", 1, [](In x, Num) { return gelu_tanh(x[0]); }},
+      {"silu", 1, [](In x, Num) { return silu(x[0]); }},
+      {"relu", 1, [](In x, Num) { return relu(x[0]); }, off_zero},
+      {"squared_relu", 1, [](In x, Num) { return squared_relu(x[0]); }},
+      {"softcap", 1, [](In x, Num) { return softcap(x[0], 2); }},
+      {"sin", 1, [](In x, Num) { return sin(x[0]); }},
+      {"cos", 1, [](In x, Num) { return cos(x[0]); }},
+      {"softplus", 1, [](In x, Num) { return softplus(x[0]); }},
+      {"expm1", 1, [](In x, Num) { return expm1(x[0]); }},
+      {"log1p", 1, [](In x, Num) { return log1p(square(x[0])); }},
+      {"pow cubed", 1, [](In x, Num) { return pow(x[0], 3); }},
+      {"pow", 1, [](In x, Num) { return pow(square(x[0]) + 0.5, -1.5); }},
+      {"pow of a number", 1, [](In x, Num) { return pow(1.5, x[0]); }},
+      {"pow of two", 2, [](In x, Num) { return pow(square(x[0]) + 0.5, x[1]); }},
+      {"divide by a number", 1, [](In x, Num) { return x[0] / 3.7; }},
+      {"abs", 1, [](In x, Num) { return abs(x[0]); }, off_zero},
+      {"sign", 1, [](In x, Num) { return sign(x[0]) * x[0]; }, off_zero},
+      {"clamp", 1, [](In x, Num) { return clamp(x[0], -0.5, 0.5); }, off_limits},
+      {"minimum", 2, [](In x, Num) { return minimum(x[0], x[1]); }, apart},
+      {"maximum", 2, [](In x, Num) { return maximum(x[0], x[1]); }, apart},
+      {"where", 3, [](In x, Num) { return where(x[0] < x[1], x[2], x[0]); }, apart},
+      {"where above", 2, [](In x, Num) { return where(x[0] > 0.3, square(x[0]), x[1]); }, off_threshold},
+      {"affine", 1, [](In x, Num) { return 1.5 - x[0] * 0.75; }},
+      {"dropout", 1, [](In x, Num) { return dropout(x[0], 0.3, Rng(5)); }},
+      {"add", 2, [](In x, Num) { return x[0] + x[1]; }},
+      {"subtract", 2, [](In x, Num) { return x[0] - x[1]; }},
+      {"multiply", 2, [](In x, Num) { return x[0] * x[1]; }},
+      {"divide", 2, [](In x, Num) { return x[0] / (square(x[1]) + 1); }},
+      {"swiglu", 2, [](In x, Num) { return swiglu(x[0], x[1]); }},
+      {"mish", 1, [](In x, Num) { return mish(x[0]); }},
+      {"isru", 2, [](In x, Num) { return isru(x[0], square(x[1]) + 0.5); }},
+      {"masks", 2, [](In x, Num) { return where(!(x[0] <= x[1]) && x[0] != x[1], x[0] * 2, x[1]); }, apart},
+      {"any and all", 1, [](In x, Num n) {
+         return where(any(x[0] > 0.3, dims(n), true) || all(x[0] >= 0.3), x[0], x[0] * 2);
+       }, off_threshold_along_a_dim},
   };
 }
 
 std::vector<Op> layout_ops() {
   return {
-      {"reshape", 1, "reshape($0, {#*})", [](In x, Num n) { return reshape(x[0], shape(n)); }, other_shape},
-      {"permute", 1, "permute($0, {#*})", [](In x, Num n) { return permute(x[0], dims(n)); }, any_order},
-      {"transpose", 1, "transpose($0)", [](In x, Num) { return transpose(x[0]); }},
-      {"broadcast_to", 1, "broadcast_to($0, {#*})",
-       [](In x, Num n) { return broadcast_to(x[0], shape(n)); }, more_rows},
-      {"slice", 1, "slice($0, #0, #1, #2)",
-       [](In x, Num n) { return slice(x[0], static_cast<int>(n[0]), n[1], n[2]); }, a_range},
-      {"concat", 2, "concat({$0, $1}, 0)", [](In x, Num) { return concat({x[0], x[1]}, 0); }},
-      {"index_select", 1, "index_select($0, 0, tensor({#n}, std::vector<int64_t>{#*}))",
-       [](In x, Num n) { return index_select(x[0], 0, positions(n)); }, some_rows},
-      {"expand", 1, "expand($0, {#*})",
-       [](In x, Num n) { return expand(x[0], n); }, more_rows},
-      {"stack", 2, "stack({$0, $1}, -1)", [](In x, Num) { return stack({x[0], x[1]}, -1); }},
-      {"split", 1, "split($0, 2, #0).back()",
-       [](In x, Num n) { return split(x[0], 2, static_cast<int>(n[0])).back(); }, one_dim},
-      {"pad", 1, "pad($0, {#0, #1}, 0.5)", [](In x, Num n) { return pad(x[0], n, 0.5); }, two_amounts},
-      {"flip", 1, "flip($0, {#0})", [](In x, Num n) { return flip(x[0], dims(n)); }, one_dim},
-      {"tril", 1, "tril($0, #0)", [](In x, Num n) { return tril(x[0], n[0]); }, a_diagonal},
-      {"triu", 1, "triu($0, #0)", [](In x, Num n) { return triu(x[0], n[0]); }, a_diagonal},
-      {"embedding", 1, "embedding(tensor({#n}, std::vector<int64_t>{#*}), $0)",
-       [](In x, Num n) { return embedding(positions(n), x[0]); }, some_rows},
-      {"index_add", 2, "index_add($0, 0, tensor({#n}, std::vector<int64_t>{#*}), $1)",
-       [](In x, Num n) { return index_add(x[0], 0, positions(n), x[1]); }, a_row_per_row},
-      {"gather", 1, "gather(reshape($0, {$0.numel()}), 0, tensor({#n}, std::vector<int64_t>{#*}))",
-       [](In x, Num n) { return gather(flat(x[0]), 0, positions(n)); }, some_elements},
-      {"scatter_add", 2, "scatter_add(reshape($0, {$0.numel()}), 0, tensor({#n}, std::vector<int64_t>{#*}), "
-                         "reshape($1, {$1.numel()}))",
-       [](In x, Num n) { return scatter_add(flat(x[0]), 0, positions(n), flat(x[1])); }, a_target_per_element},
-      {"clone", 1, "clone($0)", [](In x, Num) { return clone(x[0]); }},
-      {"contiguous", 1, "contiguous($0)", [](In x, Num) { return contiguous(x[0]); }},
-      {"rounded", 1, "rounded($0)", [](In x, Num) { return cast(cast(x[0], Dtype::f32), Dtype::f64); }},
+      {"reshape", 1, [](In x, Num n) { return reshape(x[0], shape(n)); }, other_shape},
+      {"permute", 1, [](In x, Num n) { return permute(x[0], dims(n)); }, any_order},
+      {"transpose", 1, [](In x, Num) { return transpose(x[0]); }},
+      {"broadcast_to", 1, [](In x, Num n) { return broadcast_to(x[0], shape(n)); }, more_rows},
+      {"slice", 1, [](In x, Num n) { return slice(x[0], static_cast<int>(n[0]), n[1], n[2]); }, a_range},
+      {"concat", 2, [](In x, Num) { return concat({x[0], x[1]}, 0); }},
+      {"index_select", 1, [](In x, Num n) { return index_select(x[0], 0, positions(n)); }, some_rows},
+      {"expand", 1, [](In x, Num n) { return expand(x[0], n); }, more_rows},
+      {"stack", 2, [](In x, Num) { return stack({x[0], x[1]}, -1); }},
+      {"split", 1, [](In x, Num n) { return split(x[0], 2, static_cast<int>(n[0])).back(); }, one_dim},
+      {"pad", 1, [](In x, Num n) { return pad(x[0], n, 0.5); }, two_amounts},
+      {"flip", 1, [](In x, Num n) { return flip(x[0], dims(n)); }, one_dim},
+      {"tril", 1, [](In x, Num n) { return tril(x[0], n[0]); }, a_diagonal},
+      {"triu", 1, [](In x, Num n) { return triu(x[0], n[0]); }, a_diagonal},
+      {"embedding", 1, [](In x, Num n) { return embedding(positions(n), x[0]); }, some_rows},
+      {"index_add", 2, [](In x, Num n) { return index_add(x[0], 0, positions(n), x[1]); }, a_row_per_row},
+      {"gather", 1, [](In x, Num n) { return gather(flat(x[0]), 0, positions(n)); }, some_elements},
+      {"scatter_add", 2, [](In x, Num n) { return scatter_add(flat(x[0]), 0, positions(n), flat(x[1])); },
+       a_target_per_element},
+      {"clone", 1, [](In x, Num) { return clone(x[0]); }},
+      {"contiguous", 1, [](In x, Num) { return contiguous(x[0]); }},
+      {"rounded", 1, [](In x, Num) { return cast(cast(x[0], Dtype::f32), Dtype::f64); }},
   };
 }
 
 std::vector<Op> joining_ops() {
   return {
-      {"sum", 1, "sum($0, {#0})", [](In x, Num n) { return sum(x[0], dims(n)); }, one_dim},
-      {"mean", 1, "mean($0, {#0}, true)", [](In x, Num n) { return mean(x[0], dims(n), true); }, one_dim},
-      {"mean of all", 1, "mean($0)", [](In x, Num) { return mean(x[0]); }},
-      {"max", 1, "max($0, {#0})", [](In x, Num n) { return max(x[0], dims(n)); },
-       distinct_along_a_dim},
-      {"min", 1, "min($0, {#0})", [](In x, Num n) { return min(x[0], dims(n)); }, distinct_along_a_dim},
-      {"cumsum", 1, "cumsum($0, #0)", [](In x, Num n) { return cumsum(x[0], static_cast<int>(n[0])); }, one_dim},
-      {"logsumexp", 1, "logsumexp($0, {#0})", [](In x, Num n) { return logsumexp(x[0], dims(n)); }, one_dim},
-      {"norm", 1, "norm($0, 2, {#0}, true)", [](In x, Num n) { return norm(x[0], 2, dims(n), true); },
-       spread_along_a_dim},
-      {"norm of cubes", 1, "norm($0 + 4, 3)", [](In x, Num) { return norm(x[0] + 4, 3); }},
-      {"std_dev", 1, "std_dev($0, {#0})", [](In x, Num n) { return std_dev(x[0], dims(n)); }, spread_along_a_dim},
-      {"einsum", 2, "einsum(\"ij,kj->ki\", {$0, $1})", [](In x, Num) { return einsum("ij,kj->ki", {x[0], x[1]}); }},
-      {"einsum of one", 1, "einsum(\"abc->ca\", {$0})", [](In x, Num) { return einsum("abc->ca", {x[0]}); }},
-      {"mse_loss", 2, "mse_loss($0, $1)", [](In x, Num) { return mse_loss(x[0], x[1]); }},
-      {"l1_loss", 2, "l1_loss($0, $1, Reduction::none)",
-       [](In x, Num) { return l1_loss(x[0], x[1], Reduction::none); }, apart},
-      {"binary_cross_entropy_with_logits", 2, "binary_cross_entropy_with_logits($0, sigmoid($1))",
+      {"sum", 1, [](In x, Num n) { return sum(x[0], dims(n)); }, one_dim},
+      {"mean", 1, [](In x, Num n) { return mean(x[0], dims(n), true); }, one_dim},
+      {"mean of all", 1, [](In x, Num) { return mean(x[0]); }},
+      {"max", 1, [](In x, Num n) { return max(x[0], dims(n)); }, distinct_along_a_dim},
+      {"min", 1, [](In x, Num n) { return min(x[0], dims(n)); }, distinct_along_a_dim},
+      {"cumsum", 1, [](In x, Num n) { return cumsum(x[0], static_cast<int>(n[0])); }, one_dim},
+      {"logsumexp", 1, [](In x, Num n) { return logsumexp(x[0], dims(n)); }, one_dim},
+      {"norm", 1, [](In x, Num n) { return norm(x[0], 2, dims(n), true); }, spread_along_a_dim},
+      {"norm of cubes", 1, [](In x, Num) { return norm(x[0] + 4, 3); }},
+      {"std_dev", 1, [](In x, Num n) { return std_dev(x[0], dims(n)); }, spread_along_a_dim},
+      {"einsum", 2, [](In x, Num) { return einsum("ij,kj->ki", {x[0], x[1]}); }},
+      {"einsum of one", 1, [](In x, Num) { return einsum("abc->ca", {x[0]}); }},
+      {"mse_loss", 2, [](In x, Num) { return mse_loss(x[0], x[1]); }},
+      {"l1_loss", 2, [](In x, Num) { return l1_loss(x[0], x[1], Reduction::none); }, apart},
+      {"binary_cross_entropy_with_logits", 2,
        [](In x, Num) { return binary_cross_entropy_with_logits(x[0], sigmoid(x[1])); }},
-      {"cross_entropy", 1, "cross_entropy($0, tensor({#n}, std::vector<int64_t>{#*}))",
-       [](In x, Num n) { return cross_entropy(x[0], positions(n)); }, a_class_per_row},
-      {"var", 1, "var($0, {#0}, true, 0)", [](In x, Num n) { return var(x[0], dims(n), true, 0); }, one_dim},
-      {"matmul", 2, "matmul($0, $1)", [](In x, Num) { return matmul(x[0], x[1]); }},
-      {"linear", 2, "linear($0, $1)", [](In x, Num) { return linear(x[0], x[1]); }},
-      {"linear with bias", 3, "linear($0, $1, $2)", [](In x, Num) { return linear(x[0], x[1], x[2]); }},
-      {"softmax", 1, "softmax($0)", [](In x, Num) { return softmax(x[0]); }},
-      {"log_softmax", 1, "log_softmax($0)", [](In x, Num) { return log_softmax(x[0]); }},
-      {"layer_norm", 1, "layer_norm($0, #0, {}, {}, 0.1)",
-       [](In x, Num n) { return layer_norm(x[0], n[0], {}, {}, 0.1); }, last_dim},
-      {"rms_norm", 2, "rms_norm($0, #0, $1, 0.1)",
-       [](In x, Num n) { return rms_norm(x[0], n[0], x[1], 0.1); }, last_dim},
+      {"cross_entropy", 1, [](In x, Num n) { return cross_entropy(x[0], positions(n)); }, a_class_per_row},
+      {"var", 1, [](In x, Num n) { return var(x[0], dims(n), true, 0); }, one_dim},
+      {"matmul", 2, [](In x, Num) { return matmul(x[0], x[1]); }},
+      {"linear", 2, [](In x, Num) { return linear(x[0], x[1]); }},
+      {"linear with bias", 3, [](In x, Num) { return linear(x[0], x[1], x[2]); }},
+      {"softmax", 1, [](In x, Num) { return softmax(x[0]); }},
+      {"log_softmax", 1, [](In x, Num) { return log_softmax(x[0]); }},
+      {"layer_norm", 1, [](In x, Num n) { return layer_norm(x[0], n[0], {}, {}, 0.1); }, last_dim},
+      {"rms_norm", 2, [](In x, Num n) { return rms_norm(x[0], n[0], x[1], 0.1); }, last_dim},
+      {"rms_norm of a part", 1, [](In x, Num n) { return rms_norm(x[0], n[0], {}, 0.1, 1); }, last_dim},
+      {"batch_norm", 1, [](In x, Num) { return batch_norm(x[0], {}, {}, 0.1); }},
+      {"group_norm", 1, [](In x, Num) { return group_norm(x[0], 2, {}, {}, 0.1); }},
+      {"dyt", 2, [](In x, Num) { return dyt(x[0], one_number(x[1]), x[1], {}); }},
+      {"dyt_sqrtd", 2, [](In x, Num) { return dyt_sqrtd(x[0], one_number(x[1]), x[1], x[1]); }},
+      {"dyisru", 2, [](In x, Num) { return dyisru(x[0], one_number(x[1]), x[1], {}); }},
+      {"derf", 2, [](In x, Num) { return derf(x[0], one_number(x[1]), one_number(x[0]), x[1], {}); }},
+      {"rope", 1, [](In x, Num) { return rope(as_heads(x[0]), 10); }},
+      {"rope interleaved", 1, [](In x, Num) { return rope(as_heads(x[0]), 10, 2, RopeStyle::interleaved); }},
+      {"attention", 3, [](In x, Num) {
+         return attention(as_heads(x[0]), as_heads(x[1]), as_heads(x[2]), {.causal = true});
+       }},
+      {"attention with softcap", 2, [](In x, Num) {
+         return attention(as_heads(x[0]), as_heads(x[1]), as_heads(x[1]), {.softcap = 2, .scale = 0.7});
+       }},
+      {"linear_cross_entropy", 2,
+       [](In x, Num n) { return linear_cross_entropy(x[1], x[0], positions(n)); }, a_row_per_row},
+      {"huber_loss", 2, [](In x, Num) { return huber_loss(x[0], x[1], 0.5); }},
+      {"sort", 1, [](In x, Num n) { return sort(x[0], static_cast<int>(n[0])).values; }, distinct_along_a_dim},
+      {"topk", 1, [](In x, Num n) { return topk(x[0], 1, static_cast<int>(n[0])).values; },
+       distinct_along_a_dim},
+      {"argmax", 1, [](In x, Num) { return index_select(flat(x[0]), 0, reshape(argmax(x[0]), {1})); },
+       distinct_along_a_dim},
   };
 }
 // clang-format on
@@ -255,7 +276,7 @@ const Op& op_named(std::string_view name) {
 }
 
 const Op& wrong_op() {
-  static const Op op{"wrong_double", 1, "wrong_double($0)", [](In x, Num) { return wrong_double(x[0]); }};
+  static const Op op{"wrong_double", 1, [](In x, Num) { return wrong_double(x[0]); }};
   return op;
 }
 

@@ -2,7 +2,7 @@
 //
 //   const Program program = make_program(17);        // the same program for the same seed
 //   const std::string wrong = failure_of(program);   // "" where every gradient is the slope
-//   if (!wrong.empty()) fmt::print("{}", cpp_text(shrunk(program)));
+//   if (!wrong.empty()) fmt::print("{}", text_of(shrunk(program)));
 //
 // Every value has a number: the leaves the first ones, then each instruction's result and each argument of a
 // body. Everything is f64.
@@ -17,13 +17,11 @@ namespace isobar::random_programs {
 
 using Numbers = std::vector<int64_t>;
 
-// One way to compute a value. `text` is the call in C++: $0 is the first argument, #0 the first number, #n
-// their count and #* all of them. `choose` picks the numbers for given arguments, and returns false where the
-// op does not take these.
+// One way to compute a value. `choose` picks the numbers for given arguments, and returns false where the op
+// does not take these.
 struct Op {
   const char* name;
   size_t arguments;
-  const char* text;
   std::function<Tensor(const std::vector<Tensor>&, const Numbers&)> run;
   std::function<bool(const std::vector<Tensor>&, const std::function<int64_t(int64_t)>& draw, Numbers&)>
       choose = nullptr;
@@ -66,8 +64,6 @@ struct Program {
 
 // Planted: the wrong op is drawn like any other.
 Program make_program(uint64_t seed, bool planted = false);
-// A value for each op of the table, each piece, and the wrong op in a piece that is computed again.
-Program one_of_each();
 Tensor leaf_value(const Program& program, size_t leaf);
 
 // One run. Constants are computed in the first run and read in later ones, so that differences see them as
@@ -96,7 +92,9 @@ Sharpness& sharpness();
 
 // The smallest program found that fails as this one does.
 Program shrunk(Program program);
-// A C++ program that builds this one and prints each gradient beside the difference.
-std::string cpp_text(const Program& program);
+// A line for each leaf, instruction and loss.
+std::string text_of(const Program& program);
+// Whether an instruction, within others too, is one of this op.
+bool holds_op(const std::vector<Instruction>& code, const Op& op);
 
 }  // namespace isobar::random_programs

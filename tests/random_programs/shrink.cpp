@@ -14,6 +14,12 @@ void collect_reads(const std::vector<Instruction>& code, std::set<int>& reads) {
   }
 }
 
+bool holds_op(const std::vector<Instruction>& code, const Op& op) {
+  return std::any_of(code.begin(), code.end(), [&](const Instruction& instruction) {
+    return instruction.op == &op || holds_op(instruction.body, op);
+  });
+}
+
 // Without the instructions whose values nobody reads.
 void drop_unread(std::vector<Instruction>& code, const Program& program) {
   for (size_t i = code.size(); i > 0; --i) {
