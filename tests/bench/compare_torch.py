@@ -4,13 +4,11 @@
     tests/bench/compare_torch.py                                  every case, one and two threads: half an hour
     tests/bench/compare_torch.py --filter '^rmsnorm' --threads 1 --rounds 5
     tests/bench/compare_torch.py --torch-root DIR                 PyTorch of a system in a folder, see README.md
-    tests/bench/compare_torch.py --markdown
 
 Both run in processes of their own, in turn, `rounds` times; a row has the medians over the rounds, of
 either's time and of the ratio of two that ran next to each other, with the smallest and the largest ratio.
 PyTorch gets the environment (see environments) and the variant (see torch_cases.variants: kinds of AdamW,
-torch.compile where it has it) that the first round finds fastest. OPENBLAS_CORETYPE is unset for both. Rows
-in which PyTorch is faster are marked with !!."""
+torch.compile where it has it) that the first round finds fastest. OPENBLAS_CORETYPE is unset for both."""
 import argparse
 import dataclasses
 import json
@@ -178,7 +176,6 @@ def compare(bench, torch, work, rounds, choices):
     return {"bench": work.case, "threads": work.threads, "ours_ms": median(ours, "median_ms"),
             "torch_ms": median(theirs, "median_ms"), "ratio": statistics.median(ratios), "ratio_min": min(ratios),
             "ratio_max": max(ratios), "share": None if None in shares else statistics.median(shares),
-            "mark": "!!" if statistics.median(ratios) < 1 else "",
             "ours_peak_mib": max(r["peak_rss_mib"] for r in ours),
             "torch_peak_mib": max(r["peak_rss_mib"] for r in theirs),
             "torch_page_faults": median(theirs, "page_faults"),
@@ -197,36 +194,25 @@ def peaks_text(rows):
     return " / ".join(f"{max(row[key] for row in rows):.0f}" for key in ("ours_peak_mib", "torch_peak_mib"))
 
 
-HEADING = ["case", "threads", "ours ms", "PyTorch ms", "ratio", "share of limit", "", "peak MiB"]
-WIDTHS = [32, 7, 10, 10, 24, 14, 2, 12]
-
-
-def print_line(row):
-    words = HEADING if row is None else [
-        row["bench"], str(row["threads"]), f"{row['ours_ms']:.4g}", f"{row['torch_ms']:.4g}", ratio_text(row),
-        share_text(row), row["mark"], peaks_text([row])]
-    print("  ".join([words[0].ljust(WIDTHS[0])] + [w.rjust(n) for w, n in zip(words[1:], WIDTHS[1:])]), flush=True)
-
-
-def print_markdown(words):
+def print_row(words):
     print("| " + " | ".join(words) + " |", flush=True)
 
 
-def markdown_heading(threads):
-    print_markdown(["case"] + [text for n in threads for text in (f"{n} thread{'s' * (n > 1)}", "ratio", "share")] +
-                   ["peak MiB"])
-    print_markdown(["---"] + ["---:"] * (3 * len(threads) + 1))
+def heading(threads):
+    print_row(["case"] + [text for n in threads for text in (f"{n} thread{'s' * (n > 1)}", "ratio", "share")] +
+              ["peak MiB"])
+    print_row(["---"] + ["---:"] * (3 * len(threads) + 1))
 
 
-def markdown_row(rows):
+def row_of_case(rows):
     """One case, with the columns of each number of threads side by side."""
     cells = [text for row in rows for text in
              (f"{row['ours_ms']:.4g} / {row['torch_ms']:.4g}", ratio_text(row), share_text(row))]
-    print_markdown([f"`{rows[0]['bench']}`"] + cells + [peaks_text(rows)])
+    print_row([f"`{rows[0]['bench']}`"] + cells + [peaks_text(rows)])
 
 
 def describe(bench, torch, as_json):
-    environment = json.loads(run([bench, "--filter", "^limit_fma$", "--steps", "1", "--json"],
+    environment = json.loads(run([bench, "--filter", "^limit_sgemm_512$", "--steps", "1", "--json"],
                                  clean_environment()).splitlines()[0])
     environment |= torch.run("--describe", settings=torch.environments(1)[0])
     if as_json:
@@ -252,7 +238,6 @@ def parse():
     parser.add_argument("--choices", type=pathlib.Path, metavar="FILE",
                         help="keep here which settings of PyTorch are the fastest, and use what is kept")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--markdown", action="store_true")
     return parser.parse_args()
 
 
@@ -271,10 +256,8 @@ def main():
 
     describe(arguments.bench, torch, arguments.json)
     choices = Choices(arguments.choices)
-    if arguments.markdown:
-        markdown_heading(threads)
-    elif not arguments.json:
-        print_line(None)
+    if not arguments.json:
+        heading(threads)
     for case in chosen:
         rows = []
         for count in threads:
@@ -285,10 +268,8 @@ def main():
             rows.append(row)
             if arguments.json:
                 print(json.dumps(rows[-1]), flush=True)
-            elif not arguments.markdown:
-                print_line(rows[-1])
-        if arguments.markdown and rows:
-            markdown_row(rows)
+        if rows and not arguments.json:
+            row_of_case(rows)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,7 @@
 //   {"bench":"study8_fwdbwd","threads":1,"share":0.54,"step_bytes":1572864,"storage_allocations":0,
 //    "heap_allocations":0,"page_faults":0}
 //
-// A row has fallen if one of these holds:
-//   share                 below 0.9 times the kept one, in each of three measurements
-//   step_bytes            more than kept. Most bytes of tensor storage that a step holds at a time
-//   storage_allocations   more than kept. Blocks of tensor storage that a step asks from the system
-//   heap_allocations      more than kept. Calls of operator new in a step
-//   page_faults           more than one above the kept number: the libraries below bring in pages now and then
-// in each of three processes; with several threads, or where the file is of another CPU or compiler, counts
-// by more than a twentieth.
+// README.md says what each is, and when a row has fallen.
 #pragma once
 
 #include "../../experiments/harness/json.h"

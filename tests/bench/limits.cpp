@@ -1,19 +1,19 @@
 // The triad is a = b + s · c (McCalpin's STREAM): two arrays read, one written. 12 bytes an element count;
 // that a plain store reads the line before it writes it does not, so a triad with streaming stores, which do
-// not, is faster where the arrays do not fit the caches.
-#include "limits.h"
-
+// not, is faster where the arrays do not fit the caches. A share above one is no mistake: a triad's store has to
+// fetch its line first, while a step that writes what it has just read, like an optimizer's, has not.
 #include <benchmark/benchmark.h>
 
 #include "../../core/kernels/vmath.h"
 #include "../../core/raw.h"
 #include "../../experiments/harness/machine_limits.h"
+#include "timing.h"
 
 namespace isobar::bench {
 
 using Lanes = kernels::Register<float>;
 constexpr auto lanes = static_cast<int64_t>(Lanes::size);
-constexpr int64_t kib = 1024, mib = 1024 * kib;
+constexpr int64_t mib = 1 << 20;
 
 enum class Store { plain, streaming };
 
@@ -47,44 +47,6 @@ Step triad_step(double footprint) {
   };
 }
 
-// Each thread walks arrays of its own, small enough for its L2, over and over.
-constexpr int64_t l2_footprint = 384 * kib, l2_walks = 64;
-Step l2_triad_step() {
-  constexpr int64_t count = l2_footprint / 12 / lanes * lanes;
-  return
-      [a = zeros({threads(), count}), b = ones({threads(), count}), c = ones({threads(), count})]() mutable {
-        float* out = raw::write<float>(a);
-        parallel_for(threads(), 1, [&](int64_t begin, int64_t) {
-          const int64_t own = begin * count;
-          for (int64_t walk = 0; walk < l2_walks; ++walk)
-            triad<Store::plain>(out + own, b.data<float>() + own, c.data<float>() + own, count);
-        });
-      };
-}
-
-// Several pieces a thread, so that all are busy to the end.
-int64_t pieces() { return 4 * threads(); }
-
-// Independent chains of fused multiply-adds on registers, enough of them to hide an addition's four cycles in
-// two units. The pack of indices names each chain, so that none stands in memory.
-constexpr int64_t chains = 12, fma_rounds = 100000;
-template <size_t... chain>
-Lanes fma_chains(float start, std::index_sequence<chain...>) {
-  Lanes sums[] = {Lanes(start + static_cast<float>(chain))...};
-  const Lanes factor(0.999f), term(0.001f);
-  for (int64_t round = 0; round < fma_rounds; ++round)
-    ((sums[chain] = xsimd::fma(sums[chain], factor, term)), ...);
-  return (sums[chain] + ...);
-}
-
-Step fma_step() {
-  return [] {
-    parallel_for(pieces(), 1, [](int64_t begin, int64_t) {
-      benchmark::DoNotOptimize(fma_chains(static_cast<float>(begin), std::make_index_sequence<chains>()));
-    });
-  };
-}
-
 // What the chain of additions computes: y = y + w for each op, and dw = dw + dy for each on the way back.
 constexpr int64_t chain_ops = 10000, chain_size = 256;
 Step additions_step() {
@@ -112,18 +74,13 @@ double limit_of(const Work& work, const TimingOptions& options) {
 }
 
 void add_limits(Cases& cases) {
-  const auto gigabytes = [](double bytes) { return Work{.unit = "GB/s", .amount = bytes}; };
-  const auto gigaflops = [](double flops) { return Work{.unit = "GFLOP/s", .amount = flops}; };
   constexpr double dram = 3 * 192 * mib, l3 = 3 * 8 * mib;
-  const double flops_per_piece = 2.0 * chains * fma_rounds * lanes;
-  cases.push_back({"limit_fma", gigaflops(static_cast<double>(pieces()) * flops_per_piece), fma_step});
-  cases.push_back({"limit_sgemm_512", gigaflops(LimitProducts().flops()), [] { return LimitProducts(); }});
-  cases.push_back({"limit_triad_dram", gigabytes(dram), [] { return triad_step<Store::plain>(dram); }});
-  cases.push_back(
-      {"limit_triad_dram_streaming", gigabytes(dram), [] { return triad_step<Store::streaming>(dram); }});
-  cases.push_back({"limit_triad_l3", gigabytes(l3), [] { return triad_step<Store::plain>(l3); }});
-  const double l2 = static_cast<double>(threads() * l2_walks * l2_footprint);
-  cases.push_back({"limit_triad_l2", gigabytes(l2), l2_triad_step});
+  const Work products{.unit = "GFLOP/s", .amount = LimitProducts().flops()},
+      far{.unit = "GB/s", .amount = dram}, near{.unit = "GB/s", .amount = l3};
+  cases.push_back({"limit_sgemm_512", products, [] { return LimitProducts(); }});
+  cases.push_back({"limit_triad_dram", far, [] { return triad_step<Store::plain>(dram); }});
+  cases.push_back({"limit_triad_dram_streaming", far, [] { return triad_step<Store::streaming>(dram); }});
+  cases.push_back({"limit_triad_l3", near, [] { return triad_step<Store::plain>(l3); }});
 }
 
 }  // namespace isobar::bench

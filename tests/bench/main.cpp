@@ -24,7 +24,7 @@
 #include "../../experiments/harness/table.h"
 #include "../../experiments/harness/tool.h"
 #include "kept.h"
-#include "limits.h"
+#include "timing.h"
 
 using namespace isobar;
 using namespace isobar::bench;

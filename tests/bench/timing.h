@@ -31,5 +31,8 @@ struct Counts {
 Timing time_step(const Step& step, const TimingOptions& options);
 // Runs some steps to warm up, then counts.
 Counts count_step(const Step& step);
+// What this machine can do, with the threads in use: the limit of this work in the unit of its derived figure, or 0
+// where there is none.
+double limit_of(const Work& work, const TimingOptions& options);
 
 }  // namespace isobar::bench

@@ -1,9 +1,12 @@
-// Training steps of a plain deep net, and what it costs to watch one.
+// Training steps of a plain deep net, what it costs to watch one, and a whole program that trains one.
 //
 // The net is `depth` times Linear(512, 512) and ReLU with He's initial weights; B is the batch.
 #include "../../autograd/autograd.h"
+#include "../../core/parallel.h"
+#include "../../experiments/harness/process.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"
+#include "../temporary_folder.h"
 #include "case.h"
 
 namespace isobar::bench {
@@ -103,6 +106,20 @@ void add_training(Cases& cases) {
   add_mlp(cases, 8, 32);
   add_mlp(cases, 64, 32);
   add_mlp(cases, 8, 1024);
+}
+
+// The small study that a student runs first, from its start to its end.
+void add_process(Cases& cases) {
+  cases.push_back(
+      {.name = "process_blog8", .work = {}, .setup = [] {
+         const std::string program = std::filesystem::path(own_path()).replace_filename("decay_study");
+         return Step([program, folder = std::make_shared<TemporaryFolder>()] {
+           const Finished run =
+               run_child(program, {"--preset", "blog8", "--seeds", "1", "--threads",
+                                   std::to_string(threads()), "--force", "--out", *folder / "run"});
+           check(run.code <= 1, "{}: ended with {}", program, run.code);  // 1: an expectation failed
+         });
+       }});
 }
 
 }  // namespace isobar::bench

@@ -7,6 +7,8 @@
 // After step 1,000 the bytes of live tensors must not change, and the resident memory by no more than 1 %.
 // Now and then a training does what trainings do beside their steps: it watches its modules, evaluates, saves
 // and loads its weights. Exit code 0 if memory stayed, 1 if not, 2 for a wrong command line.
+#include <unistd.h>
+
 #include <chrono>
 
 #include "../../autograd/autograd.h"
@@ -19,16 +21,61 @@
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"
 #include "../temporary_folder.h"
-#include "memory_watch.h"
 
 using namespace isobar;
-using namespace isobar::soak;
 
 namespace {
 
 struct CommandLine {
   int64_t net = 100'000, language_model = 5'000, warm_up = 1'000, leak = 0;
   double growth = 0.01;
+};
+
+// Memory of this process that the kernel keeps resident, in bytes.
+int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t all = 0, resident = 0;
+  check(bool(file >> all >> resident), "cannot read /proc/self/statm");
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+// The bytes of live tensors and the resident memory, asked after each step, and how far they moved after the
+// warm-up.
+struct MemoryWatch {
+  struct Range {
+    int64_t first = 0, least = 0, most = 0;
+    bool seen = false;
+    void add(int64_t value) {
+      if (!std::exchange(seen, true)) first = least = most = value;
+      least = std::min(least, value), most = std::max(most, value);
+    }
+  };
+  const CommandLine& line;
+  Range tensors, resident, system_blocks;
+
+  void after_step(int64_t step) {
+    if (step < line.warm_up) return;
+    const memory::Stats now = memory::stats();
+    system_blocks.add(static_cast<int64_t>(now.system_blocks));
+    tensors.add(static_cast<int64_t>(now.bytes_in_use));
+    if ((step - line.warm_up) % 100 == 0) resident.add(resident_bytes());
+  }
+  // The largest distance of the resident memory from its first value, as a share of that.
+  double moved() const {
+    return static_cast<double>(std::max(resident.most - resident.first, resident.first - resident.least)) /
+           static_cast<double>(resident.first);
+  }
+  bool held() const { return tensors.least == tensors.most && moved() <= line.growth; }
+  std::string text() const {
+    check(tensors.seen, "wanted at least {} steps, the warm-up", line.warm_up);
+    const auto kib = [](int64_t bytes) { return static_cast<double>(bytes) / 1024; };
+    return fmt::format(
+        "tensors {:.2f} KiB at step {}, {:.2f} to {:.2f} after it; resident {:.2f} MiB, {:.2f} to {:.2f} "
+        "({:.2f} % at most); {} blocks asked of the system",
+        kib(tensors.first), line.warm_up, kib(tensors.least), kib(tensors.most), kib(resident.first) / 1024,
+        kib(resident.least) / 1024, kib(resident.most) / 1024, 100 * moved(),
+        system_blocks.most - system_blocks.first);
+  }
 };
 
 // A model, its windows of a text, and its loss.
@@ -63,7 +110,7 @@ bool stays(const Training& training, const CommandLine& line) {
   const auto start = std::chrono::steady_clock::now();
   AdamW optimizer(parameters(training.model), {.lr = 1e-3});
   const Loader loader(training.data, {.batch_size = training.batch_size, .drop_last = true}, Rng(3));
-  MemoryWatch watch(line.warm_up, line.growth);
+  MemoryWatch watch{line, {}, {}, {}};
   std::vector<Tensor> leaked;
   for (int64_t step = 1; step <= training.steps; ++step) {
     const Batch batch = loader.epoch(step / loader.size()).batch(step % loader.size());
