@@ -12,6 +12,8 @@
 
 namespace isobar::wrong_gradients_test {
 
+using namespace wrong_layers;
+
 Tensor same_dy(In dy, In, In) { return dy; }
 Tensor above(In x, double threshold) { return where(x > threshold, ones(x.shape(), x.dtype()), 0); }
 Tensor sum_last(In x) { return sum(x, {-1}, true); }

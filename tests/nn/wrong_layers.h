@@ -11,7 +11,7 @@
 #include "../../nn/check/check_layer.h"
 #include "../holds.h"
 
-namespace isobar {
+namespace isobar::wrong_layers {
 
 using In = const Tensor&;
 
@@ -134,4 +134,4 @@ inline void check_rows(const std::vector<LayerRow>& rows) {
   }
 }
 
-}  // namespace isobar
+}  // namespace isobar::wrong_layers

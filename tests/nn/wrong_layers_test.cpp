@@ -7,6 +7,8 @@
 
 namespace isobar::wrong_layers_test {
 
+using namespace wrong_layers;
+
 // y = 2x whose backward is `twice`.
 template <class Backward>
 Tensor doubled(In x, const Backward& twice) {
