@@ -1,4 +1,4 @@
-// Indices: PyTorch 1.13.1's values, what is refused, and that a backward does not use indices that changed.
+// Indices: that a backward does not use indices that changed, and how sums by index are added.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -8,15 +8,6 @@
 #include "../small_tensors.h"
 
 namespace isobar::indices_test {
-
-TEST_CASE("picking and adding by index give PyTorch's values") {
-  CHECK(gather(counted({3, 4}), 1, integers({2, 2}, {3, 0, 1, 1})).to_vector<double>() ==
-        Doubles{3, 0, 5, 5});
-  CHECK(scatter_add(zeros({3, 4}, Dtype::f64), 0, integers({3, 2}, {0, 2, 2, 2, 0, 1}), counted({3, 3}) + 1)
-            .to_vector<double>() == Doubles{8, 0, 0, 0, 0, 8, 0, 0, 4, 7, 0, 0});
-  CHECK(index_add(zeros({3, 2}, Dtype::f64), 0, integers(2, 0, 2), counted({3, 2}) + 1).to_vector<double>() ==
-        Doubles{3, 4, 0, 0, 6, 8});
-}
 
 TEST_CASE("indices that were overwritten before backward are refused by the name of their op") {
   struct Case {

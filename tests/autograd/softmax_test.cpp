@@ -1,15 +1,7 @@
 // Softmax, log_softmax and attention where logits are large or −∞.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "../../autograd/ops.h"
-#include "../../autograd/tape.h"
+#include "op_edges.h"
 
 namespace isobar::softmax_test {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 Tensor floats(const Shape& shape, const std::vector<double>& values, Dtype dtype = Dtype::f32) {
   return cast(tensor(shape, values), dtype);
@@ -108,6 +100,39 @@ TEST_CASE("attention gives NaN for a query whose logits are all −∞, and for 
   const std::vector<double> out = attention(q, k, v, {.causal = true}).to_vector<double>();
   CHECK(std::isnan(out[0]));
   CHECK(out[1] == 7);
+}
+
+TEST_CASE("softmax gives weight zero to minus infinity and NaN to a row with plus infinity") {
+  for_both_dtypes([](Dtype dtype) {
+    check_values(softmax(row({-inf, 0, 0, -inf}, dtype)), {0, 0.5, 0.5, 0});
+    check_values(softmax(row({inf, 0}, dtype)), {nan, nan});
+    check_values(softmax(row({-inf, -inf}, dtype)), {nan, nan});
+    check_values(log_softmax(row({-inf, -inf}, dtype)), {nan, nan});
+    check_values(softmax(row({nan, 0}, dtype)), {nan, nan});
+    check_values(softmax(row({1e4, 1e4, -1e4, 1e4, 1e4}, dtype)), {0.25, 0.25, 0, 0.25, 0.25});
+    check_values(softmax(reshape(row({inf, 0, 1, 1}, dtype), {2, 2})), {nan, nan, 0.5, 0.5});  // row by row
+    check_values(log_softmax(row({-inf, 0}, dtype)), {-inf, 0});
+    check_values(log_softmax(row({1e4, -1e4}, dtype)), {0, -2e4});
+  });
+}
+
+TEST_CASE("softmax of rows without elements has none either, and neither has its gradient") {
+  for (const bool logarithm : {false, true}) {
+    const Tensor x = zeros({3, 0}).set_trainable();
+    Tape tape;
+    const Tensor y = logarithm ? log_softmax(x) : softmax(x);
+    CHECK(y.shape() == Shape{3, 0});
+    tape.backward(sum(y));
+    CHECK(x.grad().shape() == Shape{3, 0});
+  }
+}
+
+TEST_CASE("causal attention is finite on a higher-order tape that detects anomalies") {
+  const Tensor q = Rng(1).normal({1, 3, 1, 2}, 0, 1, Dtype::f64).set_trainable();
+  Tape tape({.higher_order = true, .detect_anomaly = true});
+  const Tensor y = attention(q, q, q);
+  const Tensor dq = tape.gradient(sum(y), {q})[0];
+  CHECK(all_finite(tape.gradient(sum(square(dq)), {q})[0]));
 }
 
 }  // namespace isobar::softmax_test

@@ -1,19 +1,8 @@
 // Sorting, the largest with their places, one_hot; arithmetic of integers; sizes and places counted from the
 // back. The oracle is the definition; gradients are rows of the op table.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "../../autograd/ops.h"
-#include "../../autograd/tape.h"
+#include "op_edges.h"
 
 namespace isobar::sort_test {
-
-using Doubles = std::vector<double>;
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST_CASE("sort keeps the order of ties and counts NaN as the largest") {
   const Tensor x = tensor({3, 1, nan, -inf, 1, inf, 3});
@@ -55,6 +44,18 @@ TEST_CASE("sizes and places may be counted from the back") {
   CHECK(select(x, 0, -1).to_vector<double>() == Doubles{4, 5, 6});
   CHECK(slice(x, 1, -2, 3).to_vector<double>() == Doubles{2, 3, 5, 6});
   CHECK(reshape(x, {-1}).shape() == Shape{6});
+}
+
+TEST_CASE("argmax and argmin find the first of ties and the first NaN") {
+  CHECK(argmax(row({1, nan, 3, nan})).item() == 1);
+  CHECK(argmin(row({1, nan, 3})).item() == 1);
+  CHECK(argmax(row({1, 3, 3})).item() == 1);
+  CHECK(argmin(row({3, 1, 1})).dtype() == Dtype::i64);
+  const Tensor x = tensor({2, 3}, Doubles{1, 5, 2, 7, 0, 7});
+  CHECK(argmax(x).item() == 3);
+  CHECK(argmax(x, -1).to_vector<int64_t>() == std::vector<int64_t>{1, 0});
+  CHECK(argmin(x, 0, true).shape() == Shape{1, 3});
+  CHECK(argmax(arange(4)).item() == 3);
 }
 
 }  // namespace isobar::sort_test

@@ -80,11 +80,6 @@ TEST_CASE("MultiheadAttention is PyTorch's, with and without a causal mask") {
   check_layer("multihead_attention_causal", causal);
 }
 
-TEST_CASE("LayerNorm over two dimensions is PyTorch's") {
-  LayerNorm layer({2, 3});
-  check_layer("layer_norm_2d", layer);
-}
-
 TEST_CASE("BatchNorm1d is PyTorch's: training, evaluation, length, and the plain average of batches") {
   BatchNorm1d layer(3);
   check_layer("batch_norm_train", layer);
@@ -93,11 +88,6 @@ TEST_CASE("BatchNorm1d is PyTorch's: training, evaluation, length, and the plain
   check_layer("batch_norm_length", with_length);
   BatchNorm1d average(2, {.momentum = std::nullopt});
   check_layer("batch_norm_average", average);
-}
-
-TEST_CASE("GroupNorm is PyTorch's") {
-  GroupNorm layer(2, 4);
-  check_layer("group_norm", layer);
 }
 
 TEST_CASE("a pre-norm block of MultiheadAttention and FeedForward is PyTorch's TransformerEncoderLayer") {
