@@ -1,34 +1,17 @@
 // check_layer on all of our layers, and the form of its report. wrong_layers_test.cpp has its sentences.
 #include "../../nn/check/check_layer.h"
 
-#include "../../autograd/tape.h"
 #include "../../nn/activation.h"
 #include "../../nn/linear.h"
 #include "../message_of.h"
 #include "../module_table.h"
 #include "../run.h"
 #include "../thread_counts.h"
+#include "wrong_layers.h"
 
 namespace isobar::check_layer_test {
 
-std::string first_line(const LayerReport& report) {
-  const std::string text = report.text();
-  return text.substr(0, text.find('\n'));
-}
-
-// x · weight, and whatever else a test wants of it.
-struct Scale : Module {
-  Tensor weight = ones(5).set_trainable();
-  int calls = 0;
-
-  Tensor forward(const Tensor& x) override { return x * weight; }
-  void fields(Fields& f) override { f("weight", weight); }
-};
-
-template <class M>
-LayerReport report_of(const CheckLayerOptions& options = {}) {
-  return check_layer([] { return std::make_unique<M>(); }, Rng(1).normal({4, 5}), options);
-}
+using namespace wrong_layers;
 
 TEST_CASE("check_layer finds nothing wrong with any row of the module table") {
   for (const ModuleRow& row : module_rows()) SUBCASE(row.name.c_str()) {
@@ -38,55 +21,29 @@ TEST_CASE("check_layer finds nothing wrong with any row of the module table") {
     }
 }
 
-// y = w · x + v · c, with the gradient of c forgotten where `forgets` is set.
-struct TwoInputs : Module {
-  Tensor w = full({5}, 1.5).set_trainable(), v = full({5}, 0.5).set_trainable();
-  bool forgets = false;
-  Tensor operator()(const Tensor& x, const Tensor& c) {
-    return call([&] { return x * w + (forgets ? c.detach() : c) * v; });
-  }
-  void fields(Fields& f) override {
-    f("w", w);
-    f("v", v);
-  }
-};
-
-LayerReport report_of_two_inputs(bool forgets) {
-  const LayerMaker make = [forgets] {
-    auto layer = std::make_unique<TwoInputs>();
-    layer->forgets = forgets;
-    return layer;
-  };
-  const LayerCall call = [](Module& m, const std::vector<Tensor>& in) {
-    return dynamic_cast<TwoInputs&>(m)(in[0], in[1]);
-  };
-  return check_layer(make, std::vector{Rng(1).normal({4, 5}), Rng(2).normal({4, 1})}, {.call = call});
-}
-
 TEST_CASE("check_layer checks a layer of two inputs by both") {
-  const LayerReport right = report_of_two_inputs(false);
-  INFO(right.text());
-  CHECK(right.passed());
-  CHECK(holds(right.text(), "TwoInputs on x [4, 5], [4, 1]: right"));
-  CHECK(holds(right.text(), "gradient of x[1]"));
-  const LayerReport wrong = report_of_two_inputs(true);
-  CHECK_FALSE(wrong.passed());
-  CHECK(holds(first_line(wrong), "WRONG gradient of x[1]"));
-  CHECK(message_of([] {
-          check_layer([] { return std::make_unique<TwoInputs>(); }, std::vector{ones({2, 5}), ones({2, 1})});
-        }) == "check_layer: 2 inputs want options.call, which says how the layer takes them");
+  const std::vector<Tensor> weights{full({5}, 1.5), full({5}, 0.5)};
+  const LayerInputs inputs = std::vector{numbers({4, 5}), numbers({4, 1}, 2)};
+  check_rows({{"right",
+               of([](In x, In c, In w, In v) { return x * w + c * v; }, weights),
+               {"FunctionLayer on x [4, 5], [4, 1]: right", "gradient of x[1]"},
+               inputs},
+              {"the gradient of one forgotten",
+               of([](In x, In c, In w, In v) { return x * w + c.detach() * v; }, weights),
+               {"WRONG gradient of x[1]"},
+               inputs}});
+  CHECK(message_of([&] { check_layer(of([](In x, In c) { return x + c; }, {}), inputs); }) ==
+        "check_layer: 2 inputs want options.call, which says how the layer takes them");
 }
 
 TEST_CASE("check_layer leaves the number of threads as it was where the layer throws on a large batch") {
-  struct RefusesLarge : Scale {
-    Tensor forward(const Tensor& x) override {
-      check(x.size(0) <= 100, "refuses_large: wanted at most 100 rows, got {}", x.shape());
-      return x * weight;
-    }
-  };
   const WithThreads guard(3);
-  const LayerReport report = report_of<RefusesLarge>();
-  CHECK(holds(report.text(), "refuses_large: wanted at most 100 rows"));
+  check_rows({{"refuses large batches",
+               of([](In x) {
+                 check(x.size(0) <= 100, "refuses_large: wanted at most 100 rows, got {}", x.shape());
+                 return x * 2;
+               }),
+               {"WRONG", "refuses_large: wanted at most 100 rows"}}});
   CHECK(threads() == 3);
 }
 
@@ -108,29 +65,16 @@ TEST_CASE("check_layer measures what a layer does to the signal") {
   // PyTorch's default weights have variance 1/(3 · 64): both ways the std is multiplied by √(1/3).
   CHECK(report.std_ratio == doctest::Approx(0.577).epsilon(0.05));
   CHECK(report.gradient_ratio == doctest::Approx(0.577).epsilon(0.05));
-  const LayerReport same = report_of<Scale>();  // y = x and dx = dy at the start
+  const LayerReport same = report_of({"", of([](In x, In w) { return x * w; }), {}});  // y = x at the start
   CHECK(same.std_ratio == doctest::Approx(1).epsilon(1e-12));
   CHECK(same.gradient_ratio == doctest::Approx(1).epsilon(1e-12));
   // 4096 weights are too many to move one by one.
   CHECK(holds(report.text(), "along 8 random directions, within 1e-06"));
 }
 
-// y = 3x with twice the gradient.
-struct DoublesGradient : Module {
-  Tensor forward(const Tensor& x) override {
-    return record("doubles_gradient", (x.detach() * 3).detach(), {x},
-                  [](const Tensor& dy) { return dy * 6; });
-  }
-};
-struct CountsInTraining : Scale {
-  Tensor forward(const Tensor& x) override { return training() ? x * weight * ++calls : x * weight; }
-};
-struct DividesByZero : Scale {
-  Tensor forward(const Tensor& x) override { return x * weight / 0.0; }
-};
-
 TEST_CASE("a report shows the five worst entries of a wrong gradient") {
-  const LayerReport report = report_of<DoublesGradient>();
+  const LayerReport report =
+      report_of({"twice", by_hand([](In x) { return x * 3; }, [](In dy, In, In) { return dy * 6; }), {}});
   INFO(report.text());
   CHECK(report.diagnosis.cause == Cause::constant_factor);
   REQUIRE(report.worst.size() == 5);
@@ -139,15 +83,17 @@ TEST_CASE("a report shows the five worst entries of a wrong gradient") {
     CHECK(holds(report.text(), "    " + entry.index + " "));
   }
   CHECK(holds(report.text(), "worst, for a random dy"));
-  const std::string right = report_of<Scale>().text();
+  const std::string right = report_of({"", of([](In x, In w) { return x * w; }), {}}).text();
   CHECK_FALSE(holds(right, "worst, for"));
   CHECK_FALSE(holds(right, ", in evaluation"));
-  CHECK_FALSE(holds(report_of<CountsInTraining>().text(), "training draws from the tape's rng"));
+  const auto calls = std::make_shared<int>(0);
+  const LayerRow counts{"", of([=](bool training, In x) { return training ? x * ++*calls : x; }), {}};
+  CHECK_FALSE(holds(report_of(counts).text(), "training draws from the tape's rng"));
 }
 
 TEST_CASE("a layer whose result is not finite is checked no further") {
-  const LayerReport report = report_of<DividesByZero>();
-  CHECK(holds(first_line(report), "WRONG: forward: y [4, 5] holds NaN or infinity"));
+  const LayerReport report = report_of({"", of([](In x) { return x / 0.0; }), {}});
+  CHECK(holds(report.text(), ": WRONG: forward: y [4, 5] holds NaN or infinity"));
   CHECK(report.checks.back().name == "forward");
 }
 
