@@ -11,18 +11,18 @@ failures=0
 
 # tool NAME: the machine's NAME is the script on stdin.
 tool() { { echo '#!/bin/bash'; cat; } >"$machine/bin/$1" && chmod +x "$machine/bin/$1"; }
-# on_machine COMMAND: runs it with common.sh loaded; leaves $output, $status and $asked (the log).
+# on_machine WHAT COMMAND STATUS ASKED [OUTPUT]: runs it with common.sh loaded, and wants this exit code, these
+# lines in the log and, where it is given, this output (of several lines: its end).
 on_machine() {
+  local output status=0 got wanted="exit code $3; asked: $4${5+; output: $5}"
   : >"$log"
   output=$(env -u ISOBAR_DATA -u XDG_CACHE_HOME HOME="$machine/home" LOG="$log" MISSING="${missing:-}" \
-    USER_ID="${user_id:-0}" PATH="${path:-$machine/bin:$PATH}" bash -c "set -euo pipefail; source .ci/common.sh; $1" 2>&1)
-  status=$?
-  asked=$(cat "$log")
-}
-# wants WHAT WANTED GOT
-wants() {
-  [[ $2 == "$3" ]] && return
-  printf '%s\n  wanted: %s\n  got:    %s\n' "$1" "$2" "$3"
+    USER_ID="${user_id:-0}" PATH="${path:-$machine/bin:$PATH}" bash -c "set -euo pipefail; source .ci/common.sh; $2" 2>&1) ||
+    status=$?
+  [[ -z ${5:-} || $output != *"$5"* ]] || output=$5
+  got="exit code $status; asked: $(cat "$log")${5+; output: $output}"
+  [[ $got == "$wanted" ]] && return
+  printf '%s\n  wanted: %s\n  got:    %s\n' "$1" "$wanted" "$got"
   failures=$((failures + 1))
 }
 
@@ -30,50 +30,27 @@ tool dpkg-query <<'EOS'
 [[ " $MISSING " == *" ${!#} "* ]] && { echo "no packages found matching ${!#}" >&2; exit 1; }
 printf installed
 EOS
-tool apt-get <<'EOS'
-echo "apt-get $*" >>"$LOG"
-EOS
-tool sudo <<'EOS'
-echo "sudo" >>"$LOG"
-exec "$@"
-EOS
-tool id <<'EOS'
-echo "$USER_ID"
-EOS
+tool apt-get <<<'echo "apt-get $*" >>"$LOG"'
+tool sudo <<<'echo "sudo" >>"$LOG"; exec "$@"'
+tool id <<<'echo "$USER_ID"'
 
-on_machine 'install_missing $packages'
-wants "nothing is missing: nothing is touched" "" "$asked"
-wants "nothing is missing: nothing is said" "" "$output"
-
-install="apt-get -q update
-apt-get -qy --no-install-recommends install ninja-build libtbb-dev"
-missing="libtbb-dev ninja-build" on_machine 'install_missing $packages'
-wants "what is missing is installed, and nothing else" "$install" "$asked"
-wants "what is missing is named" "isobar: installing Debian packages: ninja-build libtbb-dev" "$output"
-
-user_id=1000 missing="cmake" on_machine 'install_missing $packages'
-wants "a user goes through sudo" "sudo
-apt-get -q update
-sudo
-apt-get -qy --no-install-recommends install cmake" "$asked"
+install='install_missing $packages' update="apt-get -q update"
+get="apt-get -qy --no-install-recommends install"
+on_machine "nothing is missing: nothing is touched or said" "$install" 0 "" ""
+missing="libtbb-dev ninja-build" on_machine "what is missing is named and installed, and nothing else" "$install" 0 \
+  "$update"$'\n'"$get ninja-build libtbb-dev" "isobar: installing Debian packages: ninja-build libtbb-dev"
+user_id=1000 missing=cmake on_machine "a user goes through sudo" "$install" 0 \
+  "sudo"$'\n'"$update"$'\n'"sudo"$'\n'"$get cmake"
 
 rm "$machine/bin/sudo"
-without_sudo=$machine/few
-mkdir "$without_sudo"
-ln -s "$(command -v bash)" "$(command -v cat)" "$without_sudo"
-path=$machine/bin:$without_sudo user_id=1000 missing="cmake" on_machine 'install_missing $packages'
-wants "a user without sudo is told what to do" \
-  "isobar: installing Debian packages: cmake
-isobar: neither root nor sudo; as root: apt-get install cmake" "$output"
-wants "a user without sudo: exit code" 2 $status
-wants "a user without sudo: nothing is touched" "" "$asked"
+mkdir "$machine/few"
+ln -s "$(command -v bash)" "$(command -v cat)" "$machine/few"
+path=$machine/bin:$machine/few user_id=1000 missing=cmake on_machine "a user without sudo is told what to do" "$install" 2 "" \
+  "isobar: neither root nor sudo; as root: apt-get install cmake"
 
 for script in run.sh test.sh; do
-  on_machine "./$script --help"
-  wants "$script --help: exit code" 0 $status
-  wants "$script --help" "usage: ./$script" "${output%% [*}"
-  missing="g++" on_machine "./$script --frobnicate"
-  wants "$script refuses what it does not know" "2 " "$status $asked"
+  on_machine "$script --help" "./$script --help" 0 "" "usage: ./$script"
+  missing="g++" on_machine "$script refuses what it does not know" "./$script --frobnicate" 2 ""
 done
 
 # run.sh in a copy of its folder, where cmake and the programs are scripts too; isobar verify ends with $CODE.
@@ -97,23 +74,14 @@ EOS
 done
 before="decay_study --out runs/eight_layers --force
 isobar verify --quick --page runs/report.html"
-after="isobar report runs/verify runs/train_lm -o runs/report.html"
-CODE=0 on_machine "cd '$house' && ./run.sh"
-wants "run.sh runs the studies and writes the page" "0 $before
+after="isobar report runs/verify runs/train_lm -o runs/report.html" run="cd '$house' && ./run.sh"
+CODE=0 on_machine "run.sh runs the studies, writes the page and ends with its address" "$run" 0 "$before
 train_lm 
-$after" "$status $asked"
-wants "run.sh ends with the page's address" "isobar: the page: file://$house/runs/report.html" "${output##*$'\n'}"
-CODE=0 on_machine "cd '$house' && ./run.sh"
-wants "run.sh leaves a training that is there alone" "0 $before
-$after" "$status $asked"
-CODE=3 on_machine "cd '$house' && ./run.sh"
-wants "a study that cannot run here is no failure" "0 $before
-$after" "$status $asked"
-CODE=1 on_machine "cd '$house' && ./run.sh"
-wants "a study that failed is one, after the page" "1 $before
-$after" "$status $asked"
-CODE=0 on_machine "cd '$house' && ./run.sh --build-only"
-wants "run.sh --build-only runs nothing" "0 " "$status $asked"
+$after" "isobar: the page: file://$house/runs/report.html"
+CODE=0 on_machine "run.sh leaves a training that is there alone" "$run" 0 "$before"$'\n'"$after"
+CODE=3 on_machine "a study that cannot run here is no failure" "$run" 0 "$before"$'\n'"$after"
+CODE=1 on_machine "a study that failed is one, after the page" "$run" 1 "$before"$'\n'"$after"
+CODE=0 on_machine "run.sh --build-only runs nothing" "$run --build-only" 0 ""
 
-((failures == 0)) && echo "the door: all as promised"
+((failures == 0)) && echo "run.sh and test.sh: all as promised"
 exit $((failures > 0))
