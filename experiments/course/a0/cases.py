@@ -26,7 +26,7 @@ def cases():
         x = drawn(name, count)
         inputs = {"x": x, "width": width} | ({"warm": 1} if name == "after another call" else {})
         means = [sum(x.values[i:i + width]) / width for i in range(count - width + 1)]
-        yield case(f"moving average, {name}", 1, "moving_average", inputs, {"y": means}, hint, public=public)
+        yield case(1, "moving_average", f"moving average, {name}", inputs, {"y": means}, hint, public=public)
     hint = "a pointer is of use as long as the tensor that it points into lives"
     for name, values, public in [("both signs", [0.5, -2.0, 1.0], True),
                                  ("positive", [1.0, 4.0, 3.0, 2.0], True),
@@ -36,7 +36,7 @@ def cases():
         x = drawn(f"scaled {name}", 30, "f32") if values is None else Array((len(values),), values, "f32")
         largest = max(map(abs, x.values)) or 1
         inputs = {"x": x} | ({"warm": 1} if name == "after another call" else {})
-        yield case(f"scaled, {name}", 2, "scaled", inputs, {"y": [v / largest for v in x.values]}, hint,
+        yield case(2, "scaled", f"scaled, {name}", inputs, {"y": [v / largest for v in x.values]}, hint,
                    public=public)
     hint = "what stands in a new tensor before anything is written to it?"
     for name, classes, count, public in [
@@ -48,5 +48,5 @@ def cases():
             classes = [oracle.draws(f"{name} {i}").randrange(count) for i in range(20)]
         inputs = {"classes": Array((len(classes),), classes), "count": count}
         call = "histogram_twice" if name == "after another call" else "histogram"
-        yield case(f"histogram, {name}", 3, call, inputs,
+        yield case(3, call, f"histogram, {name}", inputs,
                    {"counts": [classes.count(c) for c in range(count)]}, hint, public=public)

@@ -1,21 +1,15 @@
 """Wrong forms of a0.cpp: name | a text that occurs once, in it «right→wrong»."""
 MUTANTS = r"""
-average: as it was given | «y.numel() -→x.numel() - width +»
+average: as it was given; average: as many means as numbers | «y.numel() -→x.numel() - width +→x.numel() -»
 average: the last mean is not set | - «1→2»
-average: as many means as numbers | «y→x».
 average: a tensor that is longer | «1→2»}
 average: a tensor of x's size | «({x.numel() - width + 1→ = isobar::zeros({x.numel()»
-average: a window of one more | <«→=» width
-average: a window of one less | «0→1»; j
+average: a window of one more; average: a window of one less | «0; j <→0; j <=→1; j <»
 average: a window of one less at the end | j «→+ 1 »<
-average: backwards | «+→-» j
-average: the window stands | «i + →»j
-average: one number | i« + j→»
-average: a sum | sum« / width→»
-average: divided by one less | / «width→(width - 1)»
+average: backwards; average: the window stands; average: one number | «i + j→i - j→j→i»
+average: a sum; average: divided by one less | sum« / width→→ / (width - 1)»
 average: divided by all | / «width→x.numel()»
-average: a sum of whole numbers | «double→int64_t» sum
-average: a sum of all windows | «→static »double sum
+average: a sum of whole numbers; average: a sum of all windows | { «double→int64_t→static double»
 average: starts at one | «0→1»; i <=
 scaled: as it was given | «Tensor values→double* const in» = raw::cast(x, Dtype::f64)«; const double* const in
     = values→»
@@ -35,17 +29,13 @@ scaled: zeros are not set | «→if (largest > 0) »out[i] =« largest > 0 ?→�
 scaled: magnitudes | «in[i]→std::abs(in[i])» /
 scaled: multiplied | «largest > 0 ? in[i] / largest : 0→in[i] * largest»
 scaled: reads one past | «abs(in[i→max(std::abs(in[i]), 0 * in[i + 1»
-histogram: as it was given | counts« = isobar::zeros→»
-histogram: starts at one | «zeros→ones»
-histogram: one class less | zeros({count«→ - 1»
-histogram: one class more | zeros({count«→ + 1»
+histogram: as it was given; histogram: starts at one | counts« = isobar::zeros→→ = isobar::ones»
+histogram: one class less; histogram: one class more | zeros({count«→ - 1→ + 1»
 histogram: of all calls | «→static »Tensor counts «→= isobar::zeros({count}, Dtype::f64); if (counts.numel()
     != count) counts »=
-histogram: classes count from one | )«→ + 1»]
-histogram: yes or no | «+→»= 1
+histogram: classes count from one; histogram: yes or no | «] +→ + 1] +→] »
 histogram: shares | = 1«→.0 / classes.numel()»
-histogram: the first is left out | «0→1»; i < classes
-histogram: one too many is read | <«→=» classes
+histogram: the first is left out; histogram: one too many is read | «0; i <→1; i <→0; i <=» classes
 """
 EQUIVALENT = [
     ("average: the sum slides along", "one number is added and one taken off: right to rounding, and quicker"),

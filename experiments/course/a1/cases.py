@@ -1,8 +1,9 @@
 """a1's cases. Wanted gradients come from forward differentiation: another way than the one to be written."""
 import math
+from functools import partial
 import oracle
 from course import case
-from tensors import Array
+from tensors import Array, array
 
 ALLOWED = []  # of the library beside its tensors: the tape is to be written
 
@@ -115,13 +116,11 @@ def recorded_of(code):
     return slots, inputs, leaves
 
 
-def gradient_case(name, task, code, xs, loss=None, *, times=1, clear=False, calls=None, **options):
+def gradient_case(task, name, code, xs, loss=None, *, times=1, clear=False, calls=None, **options):
     loss = len(code) - 1 if loss is None else loss
-    more = {"loss": loss, "times": times, **({"clear": 1} if clear else {})}
-    expect = wanted(code, xs, loss, 1 if clear else times)
-    if calls is not None:
-        expect["calls"] = calls
-    return case(name, task, "gradients", program(code, xs, **more), expect, **options)
+    expect = wanted(code, xs, loss, 1 if clear else times) | ({} if calls is None else {"calls": calls})
+    return case(task, "gradients", name, program(code, xs, loss=loss, times=times, **({"clear": 1} if clear else {})),
+                expect, **options)
 
 
 CHAIN = [(LEAF, 0, 0), (SIN, 0, 0), (SIN, 1, 0), (SUM, 2, 0)]
@@ -151,7 +150,7 @@ def cases():
     # --- task 1: record
     def recorded(name, code, xs, slots, inputs, leaves, **options):
         values = {k: v for k, v in wanted(code, xs, len(code) - 1).items() if k[0] == "v"}
-        return case(name, 1, "record", program(code, xs),
+        return case(1, "record", name, program(code, xs),
                     {"slots": slots, "inputs": inputs, "leaves": leaves, **values},
                     "slots count up from 0; an op whose inputs are all constants is a constant", **options)
     x = numbers(1, 4, 3)
@@ -168,114 +167,101 @@ def cases():
         code, xs = drawn_program(f"recorded {number}", 3)
         yield recorded(f"drawn program {number}", code, xs, *recorded_of(code))
     # --- task 2: walk
-    def walked(name, inputs, start, order, then=None, **options):
-        more = {} if then is None else {"then": then}
-        wanted = {} if then is None else {"visited_then": visited(inputs, then),
-                                          "too_early_then": Array([0], [])}
-        return case(name, 2, "walk",
+    def walked(name, inputs, start, then=None, **options):
+        more, wanted = {}, {"visited": visited(inputs, start), "too_early": Array([0], [])}
+        if then is not None:
+            more = {"then": then}
+            wanted |= {"visited_then": visited(inputs, then), "too_early_then": Array([0], [])}
+        return case(2, "walk", name,
                     {"inputs": Array([len(inputs), 2], [i for p in inputs for i in p], "i64"), "start": start,
-                     **more}, {"visited": order, "too_early": Array([0], []), **wanted},
+                     **more}, wanted,
                     "every slot once, before its inputs; only those that the start depends on", **options)
-    yield walked("a chain is walked from its end", [(N, N), (0, N), (1, N)], 2, [2, 1, 0], public=True)
+    yield walked("a chain is walked from its end", [(N, N), (0, N), (1, N)], 2, public=True)
     yield walked("what the loss does not need is not visited",
-                 [(N, N), (N, N), (0, N), (1, N), (2, 2), (3, 3)], 4, [4, 2, 0], public=True)
-    yield walked("a diamond's foot is visited once", [(N, N), (0, N), (0, N), (1, 2)], 3, [3, 2, 1, 0],
-                 public=True)
-    yield walked("a constant input is passed over", [(N, N), (-1, 0), (1, -1)], 2, [2, 1, 0])
-    yield walked("a leaf is walked alone", [(N, N), (N, N)], 1, [1])
-    yield walked("the start need not be the last slot", [(N, N), (0, N), (1, N), (2, N)], 1, [1, 0])
-    yield walked("a long way and a short way to one leaf", [(N, N), (0, N), (1, N), (2, 0), (3, 1)], 4,
-                 [4, 3, 2, 1, 0])
-    yield walked("what an earlier walk has met is met again", [(N, N), (0, N), (0, N), (2, N), (1, 0)], 4,
-                 [4, 1, 0], then=3)
+                 [(N, N), (N, N), (0, N), (1, N), (2, 2), (3, 3)], 4, public=True)
+    yield walked("a diamond's foot is visited once", [(N, N), (0, N), (0, N), (1, 2)], 3, public=True)
+    yield walked("a constant input is passed over", [(N, N), (-1, 0), (1, -1)], 2)
+    yield walked("a leaf is walked alone", [(N, N), (N, N)], 1)
+    yield walked("the start need not be the last slot", [(N, N), (0, N), (1, N), (2, N)], 1)
+    yield walked("a long way and a short way to one leaf", [(N, N), (0, N), (1, N), (2, 0), (3, 1)], 4)
+    yield walked("what an earlier walk has met is met again", [(N, N), (0, N), (0, N), (2, N), (1, 0)], 4, 3)
     for number in (1, 2, 3):
         slots, start = drawn_slots(f"walk {number}", 18)
-        yield walked(f"drawn slots {number}", slots, start, visited(slots, start), then=start - number)
+        yield walked(f"drawn slots {number}", slots, start, start - number)
     many = oracle.choose(40, "diamonds", range(38, 48))
-    yield walked("forty diamonds in a row take no time",
-                 [(N, N)] + [(i, i) for i in range(many)], many, list(range(many, -1, -1)))
+    yield walked("forty diamonds in a row take no time", [(N, N)] + [(i, i) for i in range(many)], many)
     many = oracle.choose(60000, "chain", range(60000, 64000))
-    yield walked("a chain of 60,000 does not overflow the stack", [(N, N)] + [(i, N) for i in range(many)],
-                 many, list(range(many, -1, -1)))
+    yield walked("a chain of 60,000 does not overflow the stack", [(N, N)] + [(i, N) for i in range(many)], many)
     # --- task 3: accumulate
     a, b, c = numbers("parts", 3, 3)
     p, q = (Array([2, 2], v) for v in numbers("matrices", 2, 4))
-    add = lambda *rows: [sum(v) for v in zip(*rows)]
-    hint = "a new tensor for every sum"
-    yield case("the first gradient is taken over", 3, "accumulate", {"dx0": a}, {"adjoint": a, "dx0": a},
-               hint, public=True)
-    yield case("the second is added, and both stay as they were", 3, "accumulate", {"dx0": a, "dx1": b},
-               {"adjoint": add(a, b), "dx0": a, "dx1": b}, hint, public=True)
-    yield case("the third is added, and all stay as they were", 3, "accumulate",
-               {"dx0": a, "dx1": b, "dx2": c}, {"adjoint": add(a, b, c), "dx0": a, "dx1": b, "dx2": c}, hint)
-    yield case("what stood in the adjoint stays as it was", 3, "accumulate", {"adjoint": c, "dx1": b},
-               {"adjoint": add(c, b), "before": c, "dx1": b}, hint)
-    yield case("an undefined gradient changes nothing", 3, "accumulate", {"adjoint": c, "dx2": b},
-               {"adjoint": add(c, b), "before": c}, hint)
-    yield case("matrices are added too", 3, "accumulate", {"dx0": p, "dx1": q},
-               {"adjoint": Array([2, 2], add(p.values, q.values)), "dx0": p, "dx1": q}, hint)
-    yield case("a gradient of no numbers is none too many", 3, "accumulate",
-               {"dx0": Array([0, 3], []), "dx1": Array([0, 3], [])}, {"adjoint": Array([0, 3], [])},
-               "a batch may be empty")
-    yield case("a single number and a list of one differ", 3, "accumulate", {"dx0": a[0], "dx1": a[:1]},
-               error=[[], [1]], hint="the shapes [] and [1] differ: name both")
-    yield case("shapes that differ are an error", 3, "accumulate", {"dx0": [[1.0, 2.0, 3.0]], "dx1": a},
-               error=[[1, 3], [3]], public=True, hint="name both shapes, in your words")
-    yield case("shapes of one size that differ are an error", 3, "accumulate", {"dx0": p, "dx1": q.values},
-               error=[[2, 2], [4]], hint="name both shapes, in your words")
+    none, add = Array([0, 3], []), lambda *rows: [sum(v) for v in zip(*rows)]
+    ask = partial(case, 3, "accumulate", hint="a new tensor for every sum")
+    yield ask("the first gradient is taken over", {"dx0": a}, {"adjoint": a, "dx0": a}, public=True)
+    yield ask("the second is added, and both stay as they were", {"dx0": a, "dx1": b},
+              {"adjoint": add(a, b), "dx0": a, "dx1": b}, public=True)
+    yield ask("the third is added, and all stay as they were", {"dx0": a, "dx1": b, "dx2": c},
+              {"adjoint": add(a, b, c), "dx0": a, "dx1": b, "dx2": c})
+    yield ask("what stood in the adjoint stays as it was", {"adjoint": c, "dx1": b},
+              {"adjoint": add(c, b), "before": c, "dx1": b})
+    yield ask("an undefined gradient changes nothing", {"adjoint": c, "dx2": b},
+              {"adjoint": add(c, b), "before": c})
+    yield ask("matrices are added too", {"dx0": p, "dx1": q},
+              {"adjoint": Array([2, 2], add(p.values, q.values)), "dx0": p, "dx1": q})
+    yield ask("a gradient of no numbers is none too many", {"dx0": none, "dx1": none}, {"adjoint": none},
+              hint="a batch may be empty")
+    yield ask("a single number and a list of one differ", {"dx0": a[0], "dx1": a[:1]}, error=[[], [1]],
+              hint="the shapes [] and [1] differ: name both")
+    for name, x, y, public in [("shapes", [[1.0, 2.0, 3.0]], a, True), ("shapes of one size", p, q.values, False)]:
+        yield ask(f"{name} that differ are an error", {"dx0": x, "dx1": y},
+                  error=[list(array(x).shape), list(array(y).shape)], public=public,
+                  hint="name both shapes, in your words")
     # --- task 4: backward
     x = numbers(2, 4, 4)
-    hint = "the adjoint of the loss is 1; each op's closure is called once, when its adjoint is whole"
-    yield gradient_case("a chain of sines", 4, CHAIN, x, calls=[0, 1, 1, 1], public=True, hint=hint)
-    yield gradient_case("x · x", 4, TWICE, x, calls=[0, 1, 1], public=True,
-                        hint="an input used twice gets both parts")
-    yield gradient_case("a value used three times", 4, DIAMOND, x, calls=[0, 1, 1, 1, 1, 1], hint=hint)
-    yield gradient_case("two leaves that share a tensor", 4, SHARED, x, public=True,
-                        hint="a closure may return the same tensor for two inputs")
-    yield gradient_case("a leaf made late", 4, LATE, x, hint=hint)
-    yield gradient_case("what the loss does not need is not called", 4, DEAD, x, 5,
-                        calls=[0, 0, 0, 0, 1, 1, 0], hint=hint)
-    yield gradient_case("a constant gets nothing", 4, CONSTANT, x, hint=hint)
-    yield gradient_case("an undefined gradient goes nowhere", 4, STOP, x, calls=[0, 0, 0, 1, 1], hint=hint)
-    yield gradient_case("a million paths take no time", 4, deep(20), x, calls=[0] + [1] * 22, hint=hint)
+    ask = partial(gradient_case, 4,
+                  hint="the adjoint of the loss is 1; each op's closure is called once, when its adjoint is whole")
+    yield ask("a chain of sines", CHAIN, x, calls=[0, 1, 1, 1], public=True)
+    yield ask("x · x", TWICE, x, calls=[0, 1, 1], public=True, hint="an input used twice gets both parts")
+    yield ask("a value used three times", DIAMOND, x, calls=[0, 1, 1, 1, 1, 1])
+    yield ask("two leaves that share a tensor", SHARED, x, public=True,
+              hint="a closure may return the same tensor for two inputs")
+    yield ask("a leaf made late", LATE, x)
+    yield ask("what the loss does not need is not called", DEAD, x, 5, calls=[0, 0, 0, 0, 1, 1, 0])
+    yield ask("a constant gets nothing", CONSTANT, x)
+    yield ask("an undefined gradient goes nowhere", STOP, x, calls=[0, 0, 0, 1, 1])
+    yield ask("a million paths take no time", deep(20), x, calls=[0] + [1] * 22)
     for number in (1, 2, 3):
-        yield gradient_case(f"drawn program {number} of 17 rows", 4,
-                            *drawn_program(f"gradients {number}", 2 + number), hint=hint)
-    yield case("two tapes know nothing of each other", 4, "two_tapes", {**program(DIAMOND, x), "y0": x[1]},
+        yield ask(f"drawn program {number} of 17 rows", *drawn_program(f"gradients {number}", 2 + number))
+    yield case(4, "two_tapes", "two tapes know nothing of each other", {**program(DIAMOND, x), "y0": x[1]},
                {"first": wanted(DIAMOND, x, 5)["d0"], "second": wanted(DIAMOND, [x[1]], 5)["d0"]},
                "what belongs to a tape stands in the tape, not in a static")
     one = numbers("one", 1, 1)[0][0]
-    yield case("a loss of three numbers is an error", 4, "gradients",
-               program(CHAIN[:3], numbers(1, 1, 3), loss=2), error=[[3]], public=True,
-               hint="\"backward: loss must be a single number, got [3]\"")
-    yield case("a loss of two numbers is an error", 4, "gradients",
-               program(DIAMOND, numbers(1, 1, 2), loss=4), error=[[2]],
-               hint="\"backward: loss must be a single number, got [2]\"")
-    yield case("a loss of one number in a list is none", 4, "gradients", program(CHAIN[:3], [[one]], loss=2),
-               {"d0": [math.cos(one) * math.cos(math.sin(one))]}, "[1] holds a single number too")
-    yield case("a constant loss is an error", 4, "gradients",
-               program([(LEAF, 0, 0), (CONST, 1, 0), (SUM, 1, 0)], x, loss=2), error=[],
-               hint="\"backward: loss does not stand on this tape\"")
-    yield case("a loss of another tape is an error", 4, "other_tape", program(CHAIN, x), error=[],
-               hint="\"backward: loss does not stand on this tape\"")
+    ask = partial(case, 4, "gradients")
+    for name, code, loss, size, public in [("three", CHAIN[:3], 2, 3, True), ("two", DIAMOND, 4, 2, False)]:
+        yield ask(f"a loss of {name} numbers is an error", program(code, numbers(1, 1, size), loss=loss),
+                  error=[[size]], public=public,
+                  hint=f"\"backward: loss must be a single number, got [{size}]\"")
+    yield ask("a loss of one number in a list is none", program(CHAIN[:3], [[one]], loss=2),
+              {"d0": [math.cos(one) * math.cos(math.sin(one))]}, "[1] holds a single number too")
+    hint = "\"backward: loss does not stand on this tape\""
+    yield ask("a constant loss is an error", program([(LEAF, 0, 0), (CONST, 1, 0), (SUM, 1, 0)], x, loss=2),
+              error=[], hint=hint)
+    yield case(4, "other_tape", "a loss of another tape is an error", program(CHAIN, x), error=[], hint=hint)
     # --- task 5: several steps
-    hint = "backward adds to the leaves' gradients, clear_gradients forgets them"
-    yield gradient_case("two backwards add up", 5, DIAMOND, x, times=2, public=True, hint=hint)
-    yield gradient_case("three, cleared between, give one", 5, DIAMOND, x, times=3, clear=True, public=True,
-                        hint=hint)
-    yield gradient_case("two backwards of two leaves", 5, SHARED, x, times=2, hint=hint)
-    code, xs = drawn_program("twice", 3)
-    yield gradient_case("three backwards of a drawn program", 5, code, xs, times=3, hint=hint)
-    yield case("a gradient that was handed out keeps its values", 5, "gradients",
+    ask = partial(gradient_case, 5, hint="backward adds to the leaves' gradients, clear_gradients forgets them")
+    yield ask("two backwards add up", DIAMOND, x, times=2, public=True)
+    yield ask("three, cleared between, give one", DIAMOND, x, times=3, clear=True, public=True)
+    yield ask("two backwards of two leaves", SHARED, x, times=2)
+    yield ask("three backwards of a drawn program", *drawn_program("twice", 3), times=3)
+    yield case(5, "gradients", "a gradient that was handed out keeps its values",
                program(SHARED, x, loss=7, times=2, keep=1),
                {**wanted(SHARED, x, 7, 2),
                 **{f"kept{row}": wanted(SHARED, x, 7)[f"d{row}"] for row in (0, 1)}},
                "the second backward makes a new tensor for the sum")
-    yield gradient_case("cleared leaves that share a tensor", 5, SHARED, x, times=2, clear=True, hint=hint)
-    yield case("a leaf without a gradient says so", 5, "gradient_of", program(CHAIN, x, of=0),
-               {"defined": 0.0}, "an undefined Tensor")
-    yield case("a constant has no gradient to ask for", 5, "gradient_of", program(CONSTANT, x, of=1),
-               error=[], public=True, hint="\"gradient: this value does not stand on this tape\"")
-    yield case("nor has the constant that an op made", 5, "gradient_of",
-               program([(LEAF, 0, 0), (CONST, 1, 0), (SIN, 1, 0)], x, of=2), error=[],
-               hint="\"gradient: this value does not stand on this tape\"")
+    yield ask("cleared leaves that share a tensor", SHARED, x, times=2, clear=True)
+    ask = partial(case, 5, "gradient_of", error=[], hint="\"gradient: this value does not stand on this tape\"")
+    yield ask("a leaf without a gradient says so", program(CHAIN, x, of=0), {"defined": 0.0}, error=None,
+              hint="an undefined Tensor")
+    yield ask("a constant has no gradient to ask for", program(CONSTANT, x, of=1), public=True)
+    yield ask("nor has the constant that an op made",
+              program([(LEAF, 0, 0), (CONST, 1, 0), (SIN, 1, 0)], x, of=2))

@@ -2,9 +2,8 @@
 MUTANTS = r"""
 a leaf's slot is off by one | «- 1}→}»; } Var Tape::record
 an op's slot is off by one | «- 1}→}»; } /
-constants are recorded | «if (!needed) return {value, -1};→»
-an op with one constant is not recorded | «→for (const Var& v : inputs) if (v.slot < 0) return {value, -1};
-    »if (!needed
+constants are recorded; an op with one constant is not recorded | «if (!needed) return {value, -1};→→for
+    (const Var& v : inputs) if (v.slot < 0) return {value, -1}; if (!needed) return {value, -1};»
 slot 0 counts as a constant | .slot >«=→» 0;
 constants are left out of the inputs | { «→if (input.slot >= 0) »slot.
 the closure is forgotten | = «backward→{}»
@@ -12,27 +11,23 @@ the walk visits what the loss does not need | «if (!reached[slot]) continue;→
 the walk leaves out slot 0 | «=→» 0; -
 the walk goes up | return «order→{order.rbegin(), order.rend()}»
 the walk reaches only the first input | input >= 0«→ && input == slots[slot].inputs[0]»
-the walk forgets the start | «→if (slot != start) »order.
+the walk forgets the start; the walk visits only what no walk has met | «order.push_back(slot)→if (slot !=
+    start) order.push_back(slot)→ static std::vector<bool> met; met.resize(std::max<size_t>(met.size(), start
+    + 1)); if (!met[slot]) order.push_back(slot); met[slot] = true»
 slot 0 is never reached | «=→» 0) reached
 the walk starts at the tape's end | «→reached.assign(slots.size(), true); »for (int64_t slot =
     «start→slots.size() - 1»
 the walk remembers what it met | «→static »std::vector<bool> reached«(→;
     reached.resize(std::max<size_t>(reached.size(), »start + 1«, false→)»
-the walk visits only what no walk has met | ; «→ static std::vector<bool> met;
-    met.resize(std::max<size_t>(met.size(), start + 1)); if (!met[slot])» order.push_back(slot);«→ met[slot] =
-    true;»
 only sizes are compared | «shape() == dx.shape→numel() == dx.numel»
-summed in float | «a[i] + b[i]→float(a[i]) + float(b[i])»
+summed in float; overwritten instead of accumulated | «a[i] + b[i]→float(a[i]) + float(b[i])→b[i]»
 adjoints in a static that all tapes share | «→static »std::vector<Tensor> adjoints«(→;
     adjoints.resize(std::max<size_t>(adjoints.size(), »loss.slot + 1)«;→);»
 leaf gradients are added in place | «accumulate(→if (!»slot.gradient«,→.defined()) slot.gradient =
     isobar::zeros(adjoints[at].shape(), Dtype::f64); for (int64_t i = 0; i <» adjoints[at]«);→.numel(); ++i)
     raw::write<double>(slot.gradient)[i] += adjoints[at].data<double>()[i];»
-overwritten instead of accumulated | «a[i] + →»b
-subtracted | «+→-» b
-only the first is kept | ]« + b[i]→»
-added in place | «(dx.shape(), Dtype::f64)→ = adjoint»
-added into dx | «(dx.shape(), Dtype::f64)→ = dx»
+subtracted; only the first is kept | ]« + b[i]→ - b[i]→»
+added in place; added into dx | «(dx.shape(), Dtype::f64)→ = adjoint→ = dx»
 shapes are not compared | «adjoint.shape() == dx.shape()→true»
 an undefined gradient is added | «if (!dx.defined()) return;→»
 a first gradient is doubled | «dx→isobar::zeros(dx.shape(), Dtype::f64); accumulate(adjoint, dx);

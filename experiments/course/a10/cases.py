@@ -47,7 +47,7 @@ def by_ranks(name, task, call, size, inputs, expect, limits, **more):
     tolerance = {"rtol": 0, "atol": 0} | more
     least = {"messages": size - 1} if any(
         tensor.values for named, tensor in inputs.items() if named[:2] in ("x.", "le")) else {}
-    return case(f"{name}, {size} rank{'s' * (size > 1)}", task, call,
+    return case(task, call, f"{name}, {size} rank{'s' * (size > 1)}",
                 {"ranks": size, "seeds": seeds, **inputs}, expect,
                 bounds={what: (least.get(what, 0), most) for what, most in limits.items()}, **tolerance)
 
@@ -62,11 +62,11 @@ def shares():
             ("alone", 7, 1, 0, False), ("many rows", 10 ** 12 + 5, 8, 6, False)]:
         count += 0 if public or count < 8 else oracle.choose(0, name, range(0, 80, size))
         begin = begins(count, size)
-        yield case(f"share, {name}", 1, "share", {"count": count, "size": size, "rank": rank},
+        yield case(1, "share", f"share, {name}", {"count": count, "size": size, "rank": rank},
                    {"begin": begin[rank], "end": begin[rank + 1]}, hint, public=public)
     for name, size, rank, public in [("past the last", 4, 4, True), ("below 0", 4, -1, False),
                                      ("past the last of one", 1, 1, False)]:
-        yield case(f"share, a rank {name}", 1, "share", {"count": 9, "size": size, "rank": rank},
+        yield case(1, "share", f"share, a rank {name}", {"count": 9, "size": size, "rank": rank},
                    public=public, hint="which ranks are there?", error=[rank])
 
 
@@ -207,7 +207,7 @@ def times():
         tree_s, ring = 2 * bits * (alpha + size_bytes / beta), 2 * others * (
             alpha + size_bytes / (size * beta))
         start = math.inf if size == 1 else max(0.0, (others - bits) * alpha * beta / (bits - others / size))
-        yield case(f"times, {name}", 8, "predict",
+        yield case(8, "predict", f"times, {name}",
                    {"size": size, "alpha": alpha, "beta": beta, "bytes": size_bytes},
                    {"tree": tree_s, "ring": ring, "from": start},
                    "how many rounds, and how many bytes in each?", public=public)

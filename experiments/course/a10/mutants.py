@@ -7,17 +7,15 @@ share: the last ranks have more | «min<int64_t>(rank,→max<int64_t>(0, rank - 
 share: begins overlap | each« + std::min<int64_t>(rank, more)→»
 share: rounded up | «rank * each + std::min<int64_t>(rank, more→std::min(count, rank * (each + (more > 0))»
 share: rows are ints | «rank * each→static_cast<int>(rank * each)»
-share: any rank | «rank >= 0 && rank < size→true»
-share: the rank size is one | <«→=» size,
+share: any rank; share: the rank size is one | «rank >= 0 && rank < siz→tru→rank >= 0 && rank <= siz»e
 share: another error | «{}", size - 1, rank→another", size - 1»
-reduce: gathered at rank 0 | «→for (int other = 1; other < link.size() && rank == 0; ++other) add(sum,
-    link.receive(other).values); if (rank > 0) link.send(0, sum); »for (int stride = 1; stride <
-    «link.size()→1»
+reduce: gathered at rank 0; reduce: one round less | «stride = 1; stride < link.size()→other = 1; other <
+    link.size() && rank == 0; ++other) add(sum, link.receive(other).values); if (rank > 0) link.send(0, sum);
+    for (int stride = 1; stride < 1→stride = 1; 2 * stride < link.size() + 1»
 reduce: a chain | «→if (rank + 1 < link.size()) add(sum, link.receive(rank + 1).values); if (rank > 0)
     link.send(rank - 1, sum); »for (int stride = 1; stride < «link.size()→1»
 reduce: an odd rank is dropped | ) «→== 0 && rank + 2 * stride > link.size()) continue; if (rank % (2 *
     stride) »!= 0
-reduce: one round less | «stride < link.size()→2 * stride < link.size() + 1»;
 reduce: farthest first | «add(sum, →{ static std::vector<std::vector<float>> parts;
     parts.push_back(»link.receive(rank + stride).values);«→ if (2 * stride >= link.size() || rank % (4 *
     stride) != 0) while (!parts.empty()) add(sum, parts.back()), parts.pop_back(); }»
@@ -57,10 +55,8 @@ all-reduce: down before up | «reduce→numbers(x); broadcast»(link, «numbers(
 all-reduce: returns the sum of the last call | sum)«→; static const std::vector<float> first = sum»; return
     vector_of(«sum→first»
 chunks: one message | = «most→count»
-chunks: what is left is dropped | first «<→+ most <=»
-chunks: a chunk at the end is not sent | first «→+ 1 »<
-chunks: one number more | «→ + 1», count)
-chunks: one number less | «→ - 1», count)
+chunks: what is left is dropped; chunks: a chunk at the end is not sent | first «<→+ most <=→+ 1 <»
+chunks: one number more; chunks: one number less | most«→ + 1→ - 1»,
 chunks: of one less | «→, every = std::max<int64_t>(1, most - 1)»; first < count; first += «most→every»
 chunks: single numbers | chunks; «→most = 1; »for
 chunks: one after the other | «→{ »chunk = reduce(link, chunk); «for (auto& chunk : chunks) →»broadcast(link,
@@ -69,17 +65,13 @@ chunks: down in another order than up | chunk); «→if (link.rank() == 0) std::
     chunks.end()); »for
 chunks: only the first is told | «for (auto& chunk : →if (!»chunks«→.empty()») broadcast(link,
     «chunk→chunks[0]»
-step: a mean of means | «* rows →»:
-step: a mean over ranks | «all_rows→link.size()»;
+step: a mean of means; step: no rows are NaN | «rows > 0 ? value * rows : 0→rows > 0 ? value : 0→value * rows»
+step: a mean over ranks; step: a sum | ]« / all_rows→ / link.size()→»
 step: own rows only | «total.back()→rows»
-step: no rows are NaN | «rows > 0 ? value * rows : 0→value * rows»
-step: a sum | ]« / all_rows→»
-step: upwards | «-→+»=
-step: no rate | =« rate *→»
+step: upwards; step: no rate | «-= rate *→+= rate *→-=»
 step: own gradient only | «numbers(all_reduce(link, vector_of(mine)))→mine»
-leaves: a rank's sum first | «→std::vector<float> own(width); for (int64_t i = 0; i < leaves.size(0); ++i) for
-    (int64_t c = 0; c < width; ++c) own[c] += all[i * width + c]; sums[0] = reduce(link, own);
-    »broadcast(link, sums
+leaves: a rank's sum first | } «→std::vector<float> own(width); for (int64_t i = 0; i < leaves.size(0); ++i)
+    for (int64_t c = 0; c < width; ++c) own[c] += all[i * width + c]; sums[0] = reduce(link, own); »broadcast
 leaves: one after the other at rank 0 | «→++»stride« *= 2→») for («→const »int64_t first «= 0; first + stride
     < count; first += 2 * stride→: {0}»
 leaves: nobody is told | «broadcast(link, sums[0]);→»
@@ -96,7 +88,7 @@ leaves: three rounds | «count→8»; stride
 deaths: an empty message is added | «if (heard_of(part) != nobody) dead = heard_of(part); else
     add(sum,→add(sum, part.dead ? std::vector<float>(sum.size()) :»
 deaths: up only | «, dead + 1→»);
-deaths: down only | «, dead + 1→»))
+deaths: down only; deaths: tags without one | «, dead + 1→→, dead»))
 deaths: throws at once | «if →check»(heard_of(part) «!→=»= nobody«)→, "rank {} is» dead« =→",»
     heard_of(part)«; else→);»
 deaths: the parent's is not seen | «heard_of(→»whole«) != nobody→.tag > 0») dead = «heard_of(→»whole«);→.tag -
@@ -112,15 +104,12 @@ deaths: names nobody | «rank {} is dead, rank {} has no sum", dead, rank→a ra
 deaths: no error | «check(dead == nobody, "all_reduce: rank {} is dead, rank {} has no sum", dead, rank);→»
 deaths: always an error | «check(dead == nobody, "all_reduce: →isobar::throw_error(fmt::format("»rank {} is
     dead«, rank {} has no sum", →", std::max(»dead, «rank);→0)));»
-deaths: tags without one | dead« + 1→»))
 deaths: the sum is not taken over | «sum = whole.values;→»
-times: rounds are not rounded | «ceil(std::log2(size)→log2(size»
-times: rounded down | «ceil→floor»
+times: rounds are not rounded; times: rounded down | «ceil(std::log2(size)→log2(size→floor(std::log2(size)»
 times: a round for each rank | «std::ceil(std::log2(size))→size - 1.0»
 times: one way | «2 * →»rounds
-times: no latency | «(alpha + bytes / beta)→bytes / beta»
+times: no latency; times: multiplied by beta | «(alpha + bytes / beta)→bytes / beta→(alpha + bytes * beta)»
 times: latency once | «2 * rounds * (alpha + bytes / beta)→alpha + 2 * rounds * bytes / beta»
-times: multiplied by beta | «/→*» beta),
 times: the ring sends all | «size / →»beta
 times: the ring has P rounds | «others→size» *
 times: one rank from 0 | «==→<» 1

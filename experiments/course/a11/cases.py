@@ -62,12 +62,12 @@ def judge(want):
 def cases():
     more = longer("rows", 3)
     hint = "chosen() names the layer; nn/README.md goes through new_layer and check_layer"
-    yield case("chosen() names a layer", 1, "name", {}, bounds={"name": (48, 122)}, public=True, hint=hint,
+    yield case(1, "name", "chosen() names a layer", {}, bounds={"name": (48, 122)}, public=True, hint=hint,
                weight=0.25)
     for what, shape, scale, public in [("two dimensions", (6, 7), 1, True),
                                        ("three dimensions", (3, 2, 5), 2, True),
                                        ("other numbers", (5, 6), 1.5, False)]:
-        yield case(f"check_layer on {what}", 1, "check_layer",
+        yield case(1, "check_layer", f"check_layer on {what}",
                    {"x": normal(f"checked {what}", *shape, scale=scale)}, {"right": 1},
                    "build/check_layers shows all its lines", public=public, weight=1.5)
     for what, shape, scale, shift, moved in [
@@ -77,18 +77,18 @@ def cases():
         x, dy = (normal(f"{name} {what}", *more(*shape), scale=s,
                         shift=m) for name, s, m in [("x", scale, shift), ("dy", 1, 0)])
         noise = normal(f"noise {what}", 101, scale=moved)
-        yield case(f"the layer {what}", 1, "layer", {"x": x, "dy": dy, "noise": noise},
+        yield case(1, "layer", f"the layer {what}", {"x": x, "dy": dy, "noise": noise},
                    judge=judge(lambda name, x=x, dy=dy, noise=noise: wanted(name, x, dy, noise)),
                    hint="formula, parameters and first values as the handout's list has them?")
     more = longer("a study's size", 16)
     x, none = normal("study", *more(64, 96)), Array((1,), [0.0])
-    yield case("the layer at a study's size", 1, "forward", {"x": x, "noise": none},
+    yield case(1, "forward", "the layer at a study's size", {"x": x, "noise": none},
                judge=judge(lambda name, x=x: {"y": forward(name, x, none)}),
                hint="is it the same formula for every size?")
     more = longer("rows", 3)
     x, before, noise = normal("later x", *more(4, 5)), normal("later before", *more(6, 5)), normal(
         "later noise", 101, scale=0.3)
-    yield case("the layer in evaluation, after a call in training", 1, "evaluation",
+    yield case(1, "evaluation", "the layer in evaluation, after a call in training",
                {"x": x, "before": before, "noise": noise},
                judge=judge(lambda name: {"y": forward(name, x, noise, before)}),
                hint="what does the layer keep, and how fast does it move?")
@@ -100,4 +100,4 @@ def cases():
                                (4, "the claim: the report's rows and verdict are those of the run", True),
                                (4, "the claim: another run gives the same", False),
                                (4, "the claim: a layer that does nothing does not fulfil it too", False)]:
-        yield case(name, task, "report", {}, {"right": 1}, public=public)
+        yield case(task, "report", name, {}, {"right": 1}, public=public)

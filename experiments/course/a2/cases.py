@@ -66,14 +66,14 @@ def cases():
         more = oracle.longer(name, public=public)
         frm, to = more(*frm), more(*to)
         x = normal(1, *frm)
-        yield case(name, 1, "sum_to", {"x": x, "shape": Array([len(to)], to, "i64")}, {"y": sum_to(x, to)},
+        yield case(1, "sum_to", name, {"x": x, "shape": Array([len(to)], to, "i64")}, {"y": sum_to(x, to)},
                    hint, public=public)
     for name, frm, to, public in [("a shape that does not fit is an error", (3, 4), (3,), True),
                                   ("a shape that would need repeating is an error", (3, 1), (4,), False),
                                   ("a shape of more dimensions is an error", (3,), (2, 3), False)]:
         more = oracle.longer(name, public=public)
         frm, to = more(*frm), more(*to)
-        yield case(name, 1, "sum_to", {"x": normal(1, *frm), "shape": Array([len(to)], to, "i64")},
+        yield case(1, "sum_to", name, {"x": normal(1, *frm), "shape": Array([len(to)], to, "i64")},
                    error=[frm, to], public=public, hint="\"sum_to: [3] does not broadcast to [3, 4]\"")
     # --- task 2
     pairs = [("same shapes", (2, 3), (2, 3), True), ("b is a row", (3, 4), (4,), True),
@@ -85,7 +85,7 @@ def cases():
             p, q = more(*p), more(*q)
             a, b = normal(2, *p), normal(3, *q, shift=3.0, scale=0.4)
             dy = normal(4, *wide(a, b))
-            yield case(f"{op}, {name}", 2, f"{op}_backward", {"dy": dy, "a": a, "b": b},
+            yield case(2, f"{op}_backward", f"{op}, {name}", {"dy": dy, "a": a, "b": b},
                        gradients(functools.partial(elementwise, f), {"a": a, "b": b}, "ab", dy),
                        "the gradient in dy's shape, then sum_to the operand's", public=public)
     # --- task 3
@@ -96,25 +96,25 @@ def cases():
         m, k, n = oracle.longer(f"product {name}", public=public)(m, k, n)
         a, b = normal(5, m, k), normal(6, k, n)
         dy = normal(7, m, n)
-        yield case(f"product, {name}", 3, "matmul", {"a": a, "b": b}, {"y": matmul(a, b)},
+        yield case(3, "matmul", f"product, {name}", {"a": a, "b": b}, {"y": matmul(a, b)},
                    "y[m, n] = Σₖ a[m, k] b[k, n]", public=public)
-        yield case(f"its gradients, {name}", 3, "matmul_backward", {"dy": dy, "a": a, "b": b},
+        yield case(3, "matmul_backward", f"its gradients, {name}", {"dy": dy, "a": a, "b": b},
                    gradients(matmul, {"a": a, "b": b}, "ab", dy),
                    "shapes decide: which product of dy and b has a's shape?", public=public)
-    yield case("matrices that do not fit are an error", 3, "matmul",
+    yield case(3, "matmul", "matrices that do not fit are an error",
                {"a": normal(1, 2, 3), "b": normal(1, 4, 5)}, error=[[2, 3], [4, 5]], public=True,
                hint="name both shapes, in your words")
-    yield case("a matrix that wants to be transposed is an error", 3, "matmul",
+    yield case(3, "matmul", "a matrix that wants to be transposed is an error",
                {"a": normal(1, 2, 3), "b": normal(1, 2, 3)}, error=[[2, 3]], hint="name both shapes")
     a, b, dy = normal(5, 3, 2), normal(6, 2, 4), normal(7, 3, 4)
-    yield case("a second product", 3, "matmul", {"a": a, "b": b, "warm": 1}, {"y": matmul(a, b)})
-    yield case("a second product's gradients", 3, "matmul_backward", {"a": a, "b": b, "dy": dy, "warm": 1},
+    yield case(3, "matmul", "a second product", {"a": a, "b": b, "warm": 1}, {"y": matmul(a, b)})
+    yield case(3, "matmul_backward", "a second product's gradients", {"a": a, "b": b, "dy": dy, "warm": 1},
                gradients(matmul, {"a": a, "b": b}, "ab", dy))
-    yield case("a vector is no matrix", 3, "matmul", {"a": normal(1, 3), "b": normal(1, 3, 5)},
+    yield case(3, "matmul", "a vector is no matrix", {"a": normal(1, 3), "b": normal(1, 3, 5)},
                error=[[3], [3, 5]], hint="both have two dimensions")
     # --- task 4
     x = normal(8, 3, 5)
-    yield case("softmax of rows", 4, "softmax", {"x": x}, {"y": softmax(x)}, "each row sums to one",
+    yield case(4, "softmax", "softmax of rows", {"x": x}, {"y": softmax(x)}, "each row sums to one",
                public=True)
     for name, x, public in [("of three dimensions", normal(9, 2, 2, 3), False),
                             ("of large numbers", array([[1000.0, 1001.0, 999.0]]), True),
@@ -122,13 +122,13 @@ def cases():
                              False), ("of one column", normal(9, 3, 1), False),
                             ("of a vector", normal(9, 4), False), ("of no rows", Array((0, 3), []), False),
                             ("of rows of nothing", Array((2, 0), []), False)]:
-        yield case(f"softmax {name}", 4, "softmax", {"x": x}, {"y": softmax(x)},
+        yield case(4, "softmax", f"softmax {name}", {"x": x}, {"y": softmax(x)},
                    "subtract each row's maximum before exp", public=public)
     for name, x, public in [("rows", normal(10, 3, 4), True),
                             ("three dimensions", normal(11, 2, 2, 3), False),
                             ("one column", normal(10, 3, 1), False)]:
         dy = normal(12, *x.shape)
-        yield case(f"softmax's gradient, {name}", 4, "softmax_backward", {"dy": dy, "y": softmax(x)},
+        yield case(4, "softmax_backward", f"softmax's gradient, {name}", {"dy": dy, "y": softmax(x)},
                    gradients(softmax, {"x": x}, "x", dy),
                    "blank 5: directly, and by the sum that the row shares", public=public, atol=1e-11)
     dy = [2.0, 3.0, -1.0]
@@ -146,7 +146,7 @@ def cases():
             oracle.draws(name).shuffle(order)
             x, dx = ([[row[i] for i in order] for row in rows] for rows in (x, dx))
             x = [[v + more for v in row] for row, more in zip(x, normal(f"more {name}", 3).values)]
-        yield case(f"max's gradient {name}", 4, "max_backward", {"dy": dy, "x": x}, {"dx": dx},
+        yield case(4, "max_backward", f"max's gradient {name}", {"dy": dy, "x": x}, {"dx": dx},
                    "each row's dy is shared out among those that tie, and none of it is lost", public=public)
     # --- task 5
     h = 1e-4
@@ -157,12 +157,12 @@ def cases():
             (2, "outputs that depend on all inputs",
              lambda x, d: [e * sum(x) + sum(p * q for p, q in zip(d, x)) for e in d], True)]:
         x, d = normal(13, 5).values, normal(14, 5).values
-        yield case(f"differences of {name}", 5, "numeric_gradient",
+        yield case(5, "numeric_gradient", f"differences of {name}",
                    {"x": x, "dy": d, "function": number, "h": h}, {"dx": dx(x, d), "x": x},
                    "weight the outputs with dy; give x back as it was; divide by 2h", rtol=1e-9, atol=2e-10,
                    public=public)
     x, d = normal(15, 2, 3), normal(16, 2, 3)
-    yield case("differences by another h, of a matrix", 5, "numeric_gradient",
+    yield case(5, "numeric_gradient", "differences by another h, of a matrix",
                {"x": x, "dy": d, "function": 0, "h": 0.5},
                {"dx": Array((2, 3), [3 * v * v * e + 0.25 * e for v, e in zip(x.values, d.values)])},
                "a coarse h shows: (x+h)³ − (x−h)³ = 6x²h + 2h³")
@@ -182,12 +182,12 @@ def cases():
         if not public:  # an error is relative
             a, n = ([factor * v for v in values] for values in (a, n))
         wanted = 0.0 if not any(n) else gradient_error(a, n)
-        yield case(f"error {name}", 5, "gradient_error", {"analytic": a, "numeric": n}, {"error": wanted},
+        yield case(5, "gradient_error", f"error {name}", {"analytic": a, "numeric": n}, {"error": wanted},
                    "the largest over all entries; relative to the entry, or to 10⁻³ of the largest",
                    public=public)
     for name, a, n, public in [("a NaN", [1.0, math.nan], [1.0, 2.0], True),
                                ("an infinite difference", [1.0, 2.0], [1.0, math.inf], False),
                                ("a gradient of NaN alone", [math.nan, math.nan], [3.0, 2.0], False)]:
-        yield case(f"error of {name} is infinite", 5, "gradient_error", {"analytic": a, "numeric": n},
+        yield case(5, "gradient_error", f"error of {name} is infinite", {"analytic": a, "numeric": n},
                    {"error": math.inf}, "a NaN compares false with everything: look for it first",
                    public=public)

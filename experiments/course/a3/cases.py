@@ -42,11 +42,11 @@ def cases():
         if bias:
             tensors["bias"] = normal(3, m)
         dy = normal(4, n, m)
-        yield case(f"linear, {name}", 1, "linear", tensors, {"y": linear(**tensors)},
+        yield case(1, "linear", f"linear, {name}", tensors, {"y": linear(**tensors)},
                    "weight is (outputs, inputs): a row of it for each output", public=public)
         wanted = gradients(lambda x, weight, bias: linear(x, weight, bias),
                            {"bias": normal(3, m), **tensors}, ["x", "weight", "bias"], dy)
-        yield case(f"linear's gradients, {name}", 1, "linear_backward",
+        yield case(1, "linear_backward", f"linear's gradients, {name}",
                    {"dy": dy, "x": tensors["x"], "weight": tensors["weight"]}, wanted, "who uses what? x[n, "
                    "k] is in all outputs of row n, weight[m, k] and bias[m] in all rows", public=public)
     for name, shapes, told, public in [
@@ -59,29 +59,29 @@ def cases():
             ("a bias for each row of x is an error", [(5, 3), (4, 3), (5,)], [2], False),
             ("a single number for a bias is an error", [(2, 3), (1, 3), ()], [2], False),
             ("a transposed weight is an error", [(2, 3), (3, 4)], [0, 1], False)]:
-        yield case(name, 1, "linear", {k: normal(5, *s) for k, s in zip(["x", "weight", "bias"], shapes)},
+        yield case(1, "linear", name, {k: normal(5, *s) for k, s in zip(["x", "weight", "bias"], shapes)},
                    error=[shapes[i] for i in told], public=public,
                    hint="name the shapes of x and weight, or bias's")
     # --- task 2
     x = array([[1.5, -2.0, 0.0], [-1e-300, 3.0, 1e-300]])
     dy = array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-    yield case("relu", 2, "relu", {"x": x}, {"y": [[1.5, 0, 0], [0, 3.0, 1e-300]]},
+    yield case(2, "relu", "relu", {"x": x}, {"y": [[1.5, 0, 0], [0, 3.0, 1e-300]]},
                "a new tensor; x keeps its values", public=True, atol=0)
-    yield case("relu's gradient", 2, "relu_backward", {"x": x, "dy": dy},
+    yield case(2, "relu_backward", "relu's gradient", {"x": x, "dy": dy},
                {"dx": [[1.0, 0, 0], [0, 5.0, 6.0]]}, "slope 0 at 0", public=True)
-    yield case("relu of infinities", 2, "relu", {"x": [math.inf, -math.inf, -0.5]},
+    yield case(2, "relu", "relu of infinities", {"x": [math.inf, -math.inf, -0.5]},
                {"y": [math.inf, 0.0, 0.0]}, "max(0, x)")
-    yield case("relu of a NaN", 2, "relu", {"x": [1.0, math.nan, -1.0]}, {"y": [1.0, math.nan, 0.0]},
+    yield case(2, "relu", "relu of a NaN", {"x": [1.0, math.nan, -1.0]}, {"y": [1.0, math.nan, 0.0]},
                "NaN compares false with everything: which branch does it take?")
     rows, columns = oracle.longer("relu", 4)(3, 7)
     big = normal(6, rows, columns)
-    yield case("relu of more numbers", 2, "relu", {"x": big},
+    yield case(2, "relu", "relu of more numbers", {"x": big},
                {"y": Array((rows, columns), [max(v, 0.0) for v in big.values])}, "max(0, x)")
     up = normal(7, rows, columns)
-    yield case("relu's gradient of more numbers", 2, "relu_backward", {"x": big, "dy": up},
+    yield case(2, "relu_backward", "relu's gradient of more numbers", {"x": big, "dy": up},
                {"dx": Array((rows, columns), [d if v > 0 else 0.0 for d, v in zip(up.values, big.values)])},
                "dy where x > 0")
-    yield case("relu's gradient at zeros", 2, "relu_backward", {"x": [0.0, -0.0, 2.0], "dy": [5.0, 6.0, 7.0]},
+    yield case(2, "relu_backward", "relu's gradient at zeros", {"x": [0.0, -0.0, 2.0], "dy": [5.0, 6.0, 7.0]},
                {"dx": [0.0, 0.0, 7.0]}, "slope 0 at 0")
     # --- task 3
     for shape, (rows, columns), public in [("(3, 5)", (3, 5), True),
@@ -96,7 +96,7 @@ def cases():
         for what, values in [("xavier_uniform", [math.sqrt(6 / (rows + columns)) * (2 * v - 1) for v in u]),
                              ("he_normal", [math.sqrt(2 / columns) * v for v in z]),
                              ("torch_default", [(2 * v - 1) / math.sqrt(columns) for v in u])]:
-            yield case(f"{what} of {shape}", 3, what, inputs, {"w": Array((rows, columns), values)},
+            yield case(3, what, f"{what} of {shape}", inputs, {"w": Array((rows, columns), values)},
                        "blank 3; element i is made of draw i; (out, in) is the shape", public=public,
                        rtol=1e-8, atol=1e-9)
     def variance(wanted, fourth):
@@ -109,7 +109,7 @@ def cases():
         return judge
     for what, wanted, fourth in [("xavier_uniform", 2 / 128, 1.8), ("he_normal", 2 / 64, 3.0),
                                  ("torch_default", 1 / 3 / 64, 1.8)]:
-        yield case(f"{what}'s variance of 4096 weights", 3, what,
+        yield case(3, what, f"{what}'s variance of 4096 weights",
                    {"out": 64, "in": 64, "seed": oracle.choose(11, what, range(10 ** 6))},
                    judge=variance(wanted, fourth), hint="the variance, and uniform or normal")
     # --- task 4
@@ -117,14 +117,14 @@ def cases():
                             ("large numbers", array([[1000.0, 1001.0], [-900.0, -905.0]]), True),
                             ("far apart", array([[0.0, -800.0, 5.0], [3000.0, 0.0, 1.0]]), False),
                             ("one class", normal(8, 3, 1), False), ("many classes", normal(8, 2, 40), False)]:
-        yield case(f"log_softmax of {name}", 4, "log_softmax", {"x": x}, {"y": log_softmax(x)},
+        yield case(4, "log_softmax", f"log_softmax of {name}", {"x": x}, {"y": log_softmax(x)},
                    "the largest may be taken off first: what is left of the row? The logarithm of a "
                    "rounded-off probability is −∞", public=public)
     for name, x, public in [("rows", normal(9, 3, 4), True), ("one row", normal(9, 1, 5), False),
                             ("large numbers", array([[1000.0, 1001.0, 998.0], [700.0, 705.0, 706.0]]),
                              False)]:
         dy = normal(10, *x.shape)
-        yield case(f"log_softmax's gradient of {name}", 4, "log_softmax_backward",
+        yield case(4, "log_softmax_backward", f"log_softmax's gradient of {name}",
                    {"dy": dy, "y": log_softmax(x)}, gradients(log_softmax, {"x": x}, "x", dy),
                    "blank 5: directly, and by the sum that the whole row shares; p is e to the y",
                    public=public, rtol=1e-8)
@@ -142,9 +142,9 @@ def cases():
         if ignore is not None:
             inputs["ignore"] = ignore
         f = lambda logits: cross_entropy(logits, targets, -100 if ignore is None else ignore)
-        yield case(f"cross_entropy, {name}", 5, "cross_entropy", inputs, {"loss": f(logits)},
+        yield case(5, "cross_entropy", f"cross_entropy, {name}", inputs, {"loss": f(logits)},
                    "the mean over the rows that are not ignored", public=public)
-        yield case(f"cross_entropy's gradient, {name}", 5, "cross_entropy_backward", inputs,
+        yield case(5, "cross_entropy_backward", f"cross_entropy's gradient, {name}", inputs,
                    {"dlogits": gradient(f, {"logits": logits}, "logits", Array((), [1.0]))},
                    "blank 6; the mean is over the rows that are not ignored, whose own gradient is 0",
                    public=public, rtol=1e-8)
@@ -156,8 +156,8 @@ def cases():
     yield from pair("sure and wrong", array([[1000.0, 0.0], [0.0, 2000.0]]), [1, 0])
     yield from pair("one row", normal(15, 1, 6), [2])
     all_out = {"logits": normal(16, 2, 3), "targets": Array([2], [-100, -100], "i64")}
-    yield case("all ignored: a NaN", 5, "cross_entropy", all_out, {"loss": math.nan}, "0 / 0, as in PyTorch")
-    yield case("all ignored: no gradient", 5, "cross_entropy_backward", all_out, {"dlogits": [[0.0] * 3] * 2},
+    yield case(5, "cross_entropy", "all ignored: a NaN", all_out, {"loss": math.nan}, "0 / 0, as in PyTorch")
+    yield case(5, "cross_entropy_backward", "all ignored: no gradient", all_out, {"dlogits": [[0.0] * 3] * 2},
                "ignored rows get zeros, whatever is divided by")
     for name, target, public in [
             ("a target of V is an error", 3, True), ("a negative target is an error", -1, False),
@@ -167,5 +167,5 @@ def cases():
         if target == -100:
             inputs["ignore"] = -1
         for what in ("cross_entropy", "cross_entropy_backward"):
-            yield case(f"{what}, {name}", 5, what, inputs, error=[target, 5 if target == 5 else 3],
+            yield case(5, what, f"{what}, {name}", inputs, error=[target, 5 if target == 5 else 3],
                        public=public, hint="\"cross_entropy: wanted targets in [0, 3), got 3\"")

@@ -74,7 +74,7 @@ def too_fine_for_differences():
     vary = lambda: [draw.uniform(0.5, 1.5) * draw.choice([-1, 1]) for _ in range(4)]
     dy, weight, r = vary(), vary(), 1e150  # eps 1e-300
     dz = [d * w for d, w in zip(dy, weight)]
-    yield case("LayerNorm's gradient of a constant row, eps of 1e-300", 2, "layer_norm_backward",
+    yield case(2, "layer_norm_backward", "LayerNorm's gradient of a constant row, eps of 1e-300",
                {"dy": one_row(dy), "x": one_row([3.0] * 4), "weight": weight, "mean": [3.0], "rstd": [r]},
                {"dbias": dy, "dweight": [0.0] * 4, "dx": one_row([r * (d - sum(dz) / 4) for d in dz])},
                "z is 0, and r large", rtol=1e-7, atol=0, weight=4)
@@ -84,7 +84,7 @@ def too_fine_for_differences():
         x, dy, weight = ([v * s for v, s in zip(vary(), by)] for by in (sizes, out, [1.0] * 4))
         z, dz = [v * r for v in x], [d * w for d, w in zip(dy, weight)]
         share = math.fsum(d * v for d, v in zip(dz, z)) / 4
-        yield case(f"RMSNorm's gradient of numbers {name}", 3, "rms_norm_backward",
+        yield case(3, "rms_norm_backward", f"RMSNorm's gradient of numbers {name}",
                    {"dy": one_row(dy), "x": one_row(x), "weight": weight, "rrms": [r]},
                    {"dweight": [d * v for d, v in zip(dy, z)],
                     "dx": one_row([r * (d - v * share) for d, v in zip(dz, z)])},
@@ -93,7 +93,7 @@ def too_fine_for_differences():
     alpha, x, dy, weight = 1e-160 * draw.uniform(0.5, 1), [1e160 * v for v in vary()], vary(), vary()
     t = [math.tanh(alpha * v) for v in x]
     slope = [d * w * (1 - v * v) for d, w, v in zip(dy, weight, t)]
-    yield case("DyT's gradient with alpha of 1e-160", 4, "dyt_backward",
+    yield case(4, "dyt_backward", "DyT's gradient with alpha of 1e-160",
                {"dy": one_row(dy), "x": one_row(x), "alpha": alpha, "weight": weight},
                {"dalpha": Array((), [math.fsum(s * v for s, v in zip(slope, x))]), "dbias": dy,
                 "dweight": [d * v for d, v in zip(dy, t)], "dx": one_row([alpha * s for s in slope])},
@@ -127,24 +127,24 @@ def cases():
         of_rows = means(dy, weight, layer_norm(x, ones_of, zeros_of, eps))
         of_rms_rows = {"mean_dz_z?": means(dy, weight, rms_norm(x, ones_of, eps))["mean_dz_z?"]}
         loose = dict(rtol=1e-7, atol=1e-8)  # the statistics' cancellation, at small x
-        yield case(f"LayerNorm composed, {name}", 1, "layer_norm_composed", {**full, "eps": eps, "dy": dy},
+        yield case(1, "layer_norm_composed", f"LayerNorm composed, {name}", {**full, "eps": eps, "dy": dy},
                    {"y": layer(**full), **grads},
                    "the population's variance; eps under the root; statistics of each row, kept as (N, 1)",
                    public=public, **loose)
-        yield case(f"RMSNorm composed, {name}", 1, "rms_norm_composed", {**part, "eps": eps, "dy": dy},
+        yield case(1, "rms_norm_composed", f"RMSNorm composed, {name}", {**part, "eps": eps, "dy": dy},
                    {"y": rms(**part), **rms_grads}, "no mean is taken off; eps under the root", public=public,
                    **loose)
-        yield case(f"LayerNorm, {name}", 2, "layer_norm", {**full, "eps": eps},
+        yield case(2, "layer_norm", f"LayerNorm, {name}", {**full, "eps": eps},
                    {**of_layer, "y": layer(**full)},
                    "the population's variance; eps beside it, under the root", public=public)
-        yield case(f"LayerNorm's gradient, {name}", 2, "layer_norm_backward",
+        yield case(2, "layer_norm_backward", f"LayerNorm's gradient, {name}",
                    {"dy": dy, "x": x, "weight": weight, **of_layer},
                    {**in_order(grads, ("dbias", "dweight")), **of_rows, "dx": grads["dx"]}, "all rows use "
                    "dweight and dbias; dx: three roads, two means of the row (handout, section 3)",
                    public=public, **loose)
-        yield case(f"RMSNorm, {name}", 3, "rms_norm", {**part, "eps": eps}, {**of_rms, "y": rms(**part)},
+        yield case(3, "rms_norm", f"RMSNorm, {name}", {**part, "eps": eps}, {**of_rms, "y": rms(**part)},
                    "no mean is taken off; eps under the root", public=public)
-        yield case(f"RMSNorm's gradient, {name}", 3, "rms_norm_backward",
+        yield case(3, "rms_norm_backward", f"RMSNorm's gradient, {name}",
                    {"dy": dy, "x": x, "weight": weight, **of_rms},
                    {"dweight": rms_grads["dweight"], **of_rms_rows, "dx": rms_grads["dx"]},
                    "as LayerNorm's, with one road fewer: no mean of the row is taken off", public=public,
@@ -154,19 +154,18 @@ def cases():
                 continue
             alpha = alpha if public else alpha * oracle.draws(f"alpha {name}").uniform(0.8, 1.2)
             numbers = {**full, "alpha": Array((1,), [alpha])}
-            yield case(f"DyT with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4, "dyt", numbers,
+            yield case(4, "dyt", f"DyT with alpha {'below' if alpha < 0 else 'above'} 0, {name}", numbers,
                        {"y": dyt(**numbers)}, "each element by itself; weight and bias are of its channel",
                        public=public)
             wanted = gradients(dyt, numbers, numbers, dy)
             wanted = in_order({**wanted, "dalpha": Array((), wanted["dalpha"].values)})
-            yield case(f"DyT's gradient with alpha {'below' if alpha < 0 else 'above'} 0, {name}", 4,
-                       "dyt_backward", {"dy": dy, "x": x, "alpha": alpha, "weight": weight}, wanted,
+            yield case(4, "dyt_backward", f"DyT's gradient with alpha {'below' if alpha < 0 else 'above'} 0, {name}", {"dy": dy, "x": x, "alpha": alpha, "weight": weight}, wanted,
                        "the slope of tanh; alpha is used by every element, weight and bias by every row",
                        public=public, **loose)
         one, zero = Array((c,), [1.0] * c), Array((c,), [0.0] * c)
         ones = [(lambda x: layer_norm(x, one, zero, 1e-5)), (lambda x: rms_norm(x, one, 1e-5)),
                 (lambda x: dyt(x, array([0.5]), one, zero))]
-        yield case(f"compared, {name}", 5, "compare", {"x": x, "dy": dy},
+        yield case(5, "compare", f"compared, {name}", {"x": x, "dy": dy},
                    {"ratios": [[norm(f(x)) / norm(x),
                                 norm(oracle.gradient(f, {"x": x}, "x", dy)) / norm(dy)] for f in ones]},
                    "norms over all elements; weight 1, bias 0, eps 1e-5, alpha 0.5", public=public, rtol=1e-6,
@@ -175,14 +174,14 @@ def cases():
     far = Array((2, 4), [v + s for s in (away, -away) for v in (1.0, -0.5, 2.0, 0.25)])
     one, zero = Array((4,), [1.0] * 4), Array((4,), [0.0] * 4)
     wanted = statistics(far, 1e-5)[0]
-    yield case("LayerNorm far off centre", 2, "layer_norm",
+    yield case(2, "layer_norm", "LayerNorm far off centre",
                {"x": far, "weight": one, "bias": zero, "eps": 1e-5},
                {"y": layer_norm(far, one, zero, 1e-5), **wanted},
                "two passes: E[x²] − E[x]² loses every digit here", rtol=1e-7)
-    yield case("LayerNorm of a constant row", 2, "layer_norm",
+    yield case(2, "layer_norm", "LayerNorm of a constant row",
                {"x": [[3.0] * 4], "weight": one, "bias": [1.0, 2.0, 3.0, 4.0], "eps": 1e-5},
                {"y": [[1.0, 2.0, 3.0, 4.0]], "rstd": [1 / math.sqrt(1e-5)]}, "the bias is what is left")
-    yield case("RMSNorm of zeros", 3, "rms_norm", {"x": [[0.0] * 4], "weight": one, "eps": 1e-6},
+    yield case(3, "rms_norm", "RMSNorm of zeros", {"x": [[0.0] * 4], "weight": one, "eps": 1e-6},
                {"y": [[0.0] * 4], "rrms": [1e3]}, "eps keeps it finite")
     x = normal("second", 3, 4)
     weight, bias, dy = normal("second weight", 4), normal("second bias", 4), normal("second dy", 3, 4)
@@ -202,7 +201,7 @@ def cases():
             ("RMSNorm's gradient", 3, "rms_norm_backward", {**part, "dy": dy, **of_rms},
              gradients(rms, part, part, dy), loose),
             ("DyT's gradient", 4, "dyt_backward", {**part, "dy": dy, "alpha": 0.7}, of_dyt, loose)]:
-        yield case(f"a second {name}", task, call, {**inputs, "warm": 1}, wanted, **how)
+        yield case(task, call, f"a second {name}", {**inputs, "warm": 1}, wanted, **how)
     yield from too_fine_for_differences()
     x = normal(1, 3, 4)
     for what, task, shapes, public in [
@@ -212,6 +211,6 @@ def cases():
             ("rms_norm", 3, [(5,)], True), ("rms_norm", 3, [(1,)], False), ("rms_norm", 3, [(1, 4)], False),
             ("rms_norm", 3, [(4, 1)], False), ("rms_norm", 3, [(3, 4)], False)]:
         parts = {k: normal(12, *s) for k, s in zip(["weight", "bias"], shapes)}
-        yield case(f"{what}: {' and '.join(str(list(s)) for s in shapes)} does not fit", task, what,
+        yield case(task, what, f"{what}: {' and '.join(str(list(s)) for s in shapes)} does not fit",
                    {"x": x, **parts, "eps": 1e-5}, error=shapes, public=public,
                    hint=f"name what came: \"…, got {'[3] and [4]' if len(shapes) > 1 else '[3]'}\"")

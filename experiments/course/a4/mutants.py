@@ -16,13 +16,10 @@ composed RMS: over everything | x), {«-1→»
 composed RMS: no weight | )« * weight→»;
 LN: the sample's variance | rstd = 1 / std::sqrt(squares / «width→std::max<int64_t>(1, width - 1)»
 LN: eps outside the root | rstd = 1 / «std::sqrt(squares / width→(std::sqrt(squares / width)»
-LN: no eps | rstd = 1 / std::sqrt(squares / width« + eps→»
+LN: no eps; LN: no 1/C in the variance | rstd = 1 / std::sqrt(squares «/ width + eps→/ width→+ eps»
 LN: one pass | «(in[c] - mean) * (in[c] - mean)→in[c] * in[c] - mean * mean»
-LN: no 1/C in the variance | rstd = 1 / std::sqrt(squares «/ width →»+
-LN: the bias weighted too | «rstd * w[c] + b→(rstd * w[c]) + b[c] * w»
-LN: no bias | ]« + b[c]→»
-LN: saves the std | = «→1 / »rstd;
-LN: saves the sum | «mean→sum»;
+LN: the bias weighted too; LN: no bias | «rstd * w[c] + b[c]→(rstd * w[c]) + b[c] * w[c]→rstd * w[c]»
+LN: saves the std; LN: saves the sum | «mean; rstds[n] = →mean; rstds[n] = 1 / →sum; rstds[n] = »rstd
 LN: shapes not checked | «weight.shape() == Shape{width} && bias.shape() == Shape{width}→true»
 LN: only the weight is checked | }« && bias.shape() == Shape{width}→»
 LN: weights in a row or a column pass | «shape→numel»() == «Shape{→»width«}→» && bias.«shape→numel»() ==
@@ -35,37 +32,28 @@ LN: sums in float | «double→float» sum
 RMS: weights in a row or a column pass | «shape() == Shape{width}→numel() == width», "rms_norm
 DyT writes into x | «raw::clone(x)→x»
 LN: the mean of dz told wrong | «mean_dz→mean_dz_z»;
-LN: dx without the mean's term | «mean_dz - →»(
+LN: dx without the mean's term; LN: the variance's sign | «mean_dz - →→mean_dz + »(
 LN: dx without the variance's term | mean_dz« - (in[c] - mean) * rstd * mean_dz_z→»
-LN: the variance's sign | «-→+» (
-LN: dx without rstd | «rstd * →»(
+LN: dx without rstd; LN: no weight in dz | «rstd * (d[c] * w[c] →(d[c] * w[c] →rstd * (d[c] »-
 LN: missing 1/C of the mean | ]« / width→»
-LN: missing 1/C of the variance | z« / width→»
+LN: missing 1/C of the variance; LN: dw overwritten | z« / width; dw[c] +→; dw[c] +→ / width; dw[c] »
 LN: z not normalized in dx | «rstd * →»mean_dz_z
-LN: no weight in dz | «* w[c] →»- mean_dz
-LN: dw overwritten | «+→»= d[c] * z
-LN: dw by x | * «z→in[c]»;
-LN: db overwritten | «+→»= d[c];
+LN: dw by x; LN: db overwritten | «z; db[c] +→in[c]; db[c] +→z; db[c] »
 LN: db a mean | d[c]«→ / rows»;
 RMS: a sum of squares | ] = 1 / std::sqrt(squares «/ width →»+
 RMS: eps outside the root | ] = 1 / «std::sqrt(squares / width→(std::sqrt(squares / width)»
-RMS: the first row's | «n→0»] *
+RMS: the first row's; RMS: saves the rms | «n] * w[c]; →0] * w[c]; →n] * w[c]; rrms[n] = 1 / rrms[n]; »}
 RMS: shapes not checked | «weight.shape() == Shape{width}→true»,
-RMS: saves the rms | w[c]; «→rrms[n] = 1 / rrms[n]; »}
 RMS: dx as if r were constant | «(d[c] * w[c] - in[c] * r * dot)→d[c] * w[c]»
-RMS: dx's sign | «-→+» in
+RMS: dx's sign; RMS: r once too few | «- in[c] * r * →+ in[c] * r * →- in[c] * »dot
 RMS: missing 1/C | r« / width→»
-RMS: r once too few | «r * →»dot
 RMS: dw without r | ]« * r→»;
 DyT: alpha outside | «std::tanh(alpha * →alpha * std::tanh(»out
 DyT: weight of the row | «→/ width »% width] + bias
 DyT: no bias | «+ bias.data<double>()[i % width]→»
-DyT: dx without alpha | slope« * alpha→»
-DyT: slope of tanh | t« * t→»
-DyT: slope grows | «-→+» t
-DyT: dalpha overwritten | «+→»= slope
-DyT: dalpha without x | slope« * in→»
-DyT: dalpha a mean | in«→ / x.numel()»;
+DyT: dx without alpha; DyT: dalpha overwritten | slope« * alpha; g.dalpha +→; g.dalpha +→ * alpha; g.dalpha »
+DyT: slope of tanh; DyT: slope grows | «- t * t→- t→+ t * t»
+DyT: dalpha without x; DyT: dalpha a mean | slope« * in→→ * in / x.numel()»
 DyT: dw of x | * «t→in»;
 DyT: db weighted | = d«→ * weight.data<double>()[i % width]»;
 compare: squares | «std::sqrt(squares)→squares»

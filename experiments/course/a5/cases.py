@@ -78,11 +78,11 @@ def cases():
                                     ("a large step", drawn("lr", 1.5, 2.5), 0.0, False),
                                     ("decay alone counts too", 0.5, drawn("decay", 1.2, 1.7), False)]:
         w, dws = given if public else own
-        yield case(f"SGD, {name}", 1, "sgd", {"w": w, "dws": dws, "lr": lr, "decay": decay},
+        yield case(1, "sgd", f"SGD, {name}", {"w": w, "dws": dws, "lr": lr, "decay": decay},
                    {"path": paths(w, dws, sgd(lr, decay)), "dws": dws}, hint, public=public)
     for a, b, public in [((3,), (4,), True), ((2, 3), (6,), False), ((4,), (1,), False),
                          ((1, 4), (4,), False), ((4,), (5,), False)]:
-        yield case(f"SGD, a gradient of {b} for a weight of {a} is an error", 1, "sgd_shapes",
+        yield case(1, "sgd_shapes", f"SGD, a gradient of {b} for a weight of {a} is an error",
                    {"w": normal(3, *a), "dw": normal(4, *b)}, error=[a, b], public=public,
                    hint="\"sgd: wanted …[3], got [4]\"")
     for name, lr, mu, decay, nesterov, public in [
@@ -92,7 +92,7 @@ def cases():
             ("a long memory", drawn("slow", 0.03, 0.08), 0.99, 0.1, 0, False),
             ("Nesterov, a long memory", 0.05, drawn("long", 0.97, 0.995), 0.0, 1, False)]:
         w, dws = given if public else own
-        yield case(f"momentum, {name}", 2, "momentum",
+        yield case(2, "momentum", f"momentum, {name}",
                    {"w": w, "dws": dws, "lr": lr, "momentum": mu, "decay": decay, "nesterov": nesterov},
                    {"path": paths(w, dws, momentum(lr, mu, decay, nesterov)), "dws": dws}, "by hand, as in "
                    "section 2: what is the first velocity? Which velocity does Nesterov look ahead with?",
@@ -108,24 +108,24 @@ def cases():
             ("a strong decay and a large eps", 0.7, 0.5, 0.7, 0.3, 0.9, 2.0, False)]:
         w = given[0] if public else own[0]
         g = normal(5, 6, *w.shape, scale=scale)
-        yield case(f"AdamW, {name}", 3, "adam_w",
+        yield case(3, "adam_w", f"AdamW, {name}",
                    {"w": w, "dws": g, "lr": lr, "beta1": b1, "beta2": b2, "eps": eps, "decay": decay},
                    {"path": paths(w, g, adam_w(lr, b1, b2, eps, decay)), "dws": g, "steps": 6.0}, hint,
                    public=public)
     w = own[0]
     zero = Array((4, size), [0.0] * 4 * size)
-    yield case("AdamW, no gradient: only the decay", 3, "adam_w",
+    yield case(3, "adam_w", "AdamW, no gradient: only the decay",
                {"w": w, "dws": zero, "lr": 0.5, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "decay": 0.5},
                {"path": paths(w, zero, lambda v, g: [v * 0.75 ** t for t in range(1, 5)])}, hint)
     two = {"w0": normal("first", 2), "w1": normal("second", 4), "dws0": normal("first's", 4, 2),
            "dws1": normal("second's", 4, 4, scale=5.0)}
     hint = "each optimizer has a state of its own: no static"
     for name, nesterov in (("", 0), (" of Nesterov's", 1)):
-        yield case(f"two momenta{name} in one program", 2, "two_momenta",
+        yield case(2, "two_momenta", f"two momenta{name} in one program",
                    {**two, "lr": 0.1, "momentum": 0.8, "decay": 0.1, "nesterov": nesterov},
                    {f"path{k}": paths(two[f"w{k}"], two[f"dws{k}"],
                                       momentum(0.1, 0.8, 0.1, nesterov)) for k in (0, 1)}, hint)
-    yield case("two AdamW in one program", 3, "two_adam_w",
+    yield case(3, "two_adam_w", "two AdamW in one program",
                {**two, "lr": 0.1, "beta1": 0.8, "beta2": 0.95, "eps": 1e-8, "decay": 0.1},
                {f"path{k}": paths(two[f"w{k}"], two[f"dws{k}"],
                                   adam_w(0.1, 0.8, 0.95, 1e-8, 0.1)) for k in (0, 1)}, hint)
@@ -134,21 +134,21 @@ def cases():
     for name, task, call, how, walk, more in [
             ("momentum", 2, "momentum", slow, momentum, {}),
             ("AdamW", 3, "adam_w", usual, adam_w, {"steps": float(steps)})]:
-        yield case(f"a second {name} after the first", task, call,
+        yield case(task, call, f"a second {name} after the first",
                    {"w": own[0], "dws": own[1], **how, "warm": 1},
                    {"path": paths(*own, walk(*how.values())), "dws": own[1], **more}, hint)
     x, y = normal(6, 8, 3), normal(7, 8)
     for name, task, call, how, walk in [
             ("momentum", 2, "momentum", {"lr": 0.05, "momentum": 0.8, "decay": 0, "nesterov": 0}, momentum),
             ("AdamW", 3, "adam_w", usual, adam_w)]:
-        yield case(f"{name}, losses of a fit", task, f"fit_{call}", {"x": x, "y": y, "steps": 20, **how},
+        yield case(task, f"fit_{call}", f"{name}, losses of a fit", {"x": x, "y": y, "steps": 20, **how},
                    {"losses": fitted(x, y, 20, walk(*how.values()))}, "the losses fall", rtol=1e-8)
     # --- task 4
     def clipped(name, gradients, most, public=False):
         norm = math.sqrt(math.fsum(v * v for g in gradients for v in g.values))
         factor = most / norm if math.isfinite(norm) and norm > most else 1.0
         parts = {f"g{k}": g for k, g in enumerate(gradients)}
-        return case(f"clip, {name}", 4, "clip", {**parts, "most": most},
+        return case(4, "clip", f"clip, {name}", {**parts, "most": most},
                     {"norm": norm,
                      **{k: Array(g.shape, [v * factor for v in g.values]) for k, g in parts.items()}},
                     "one factor for all, from the norm of all; returns the norm before", public=public)
@@ -167,7 +167,7 @@ def cases():
     one = drawn("one", 0.5, 3)
     yield clipped("none at all", [], 1.0)
     yield clipped("an infinite one scales nothing", [array([one, math.inf]), array([2.0])], 1.0)
-    yield case("clip, a NaN scales nothing", 4, "clip", {"g0": [one, math.nan], "g1": [5.0], "most": 1.0},
+    yield case(4, "clip", "clip, a NaN scales nothing", {"g0": [one, math.nan], "g1": [5.0], "most": 1.0},
                {"norm": math.nan, "g0": [one, math.nan], "g1": [5.0]}, "NaN compares false with everything")
     # --- task 5
     def rms(weights, gradients, lr, rho, eps):
@@ -190,7 +190,7 @@ def cases():
         gradients = [normal(30 + k, 4, n, scale=3.0 ** k) for k, n in enumerate(shapes)]
         inputs = {**{f"w{k}": v for k, v in enumerate(weights)},
                   **{f"dws{k}": v for k, v in enumerate(gradients)}}
-        yield case(f"RMSprop, {name}", 5, "rms_prop", {**inputs, "steps": 4, "lr": lr, "rho": rho, "eps": eps,
+        yield case(5, "rms_prop", f"RMSprop, {name}", {**inputs, "steps": 4, "lr": lr, "rho": rho, "eps": eps,
                                                        **({"warm": 1} if "second" in name else {})},
                    {f"w{k}": v for k, v in enumerate(rms(weights, gradients, lr, rho, eps))},
                    "with one weight all is well: what do two share?", public=public)

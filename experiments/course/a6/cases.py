@@ -91,7 +91,7 @@ def cases():
         for what, width in (("64", 64), ("of some hundreds", size),
                             ("10", oracle.choose(10, "small", range(3, 12)))):
             if public or width != 64:
-                yield case(f"{name}'s variances at width {what}", 1, "variances",
+                yield case(1, "variances", f"{name}'s variances at width {what}",
                            {"init": init, "width": width}, {"weight": weight / width, "bias": bias / width},
                            hint, public=public and width == 64)
     # --- tasks 2, 3
@@ -109,16 +109,16 @@ def cases():
             ("drawn variances", oracle.choose(7, "drawn", range(4, 12)), narrow, 5,
              drawn("a weight", 0.2, 1.9) / narrow, drawn("a bias", 0.1, 2), False)]:
         inputs = {"depth": depth, "width": width, "weight": weight, "bias": bias}
-        yield case(f"predicted std, {name}", 2, "predict_std", inputs,
+        yield case(2, "predict_std", f"predicted std, {name}", inputs,
                    {"std": [std_of(m) for m in predicted(depth, width, weight, bias)]},
                    "blanks 2 to 6; the input is not behind a ReLU; the std of h is about its mean",
                    public=public, atol=0)
-        yield case(f"predicted gradient, {name}", 3, "predict_gradient", {**inputs, "batch": batch},
+        yield case(3, "predict_gradient", f"predicted gradient, {name}", {**inputs, "batch": batch},
                    {"norm": gradient_norms(depth, width, batch, weight, bias)},
                    "blanks 9 to 11, from the last layer down; whose h does dW take?", public=public, atol=0)
         factor = width * weight / 2
         if bias and factor < 0.97 and depth > 1:
-            yield case(f"plateau, {name}", 2, "plateau", inputs, {"std": std_of(bias / 2 / (1 - factor))},
+            yield case(2, "plateau", f"plateau, {name}", inputs, {"std": std_of(bias / 2 / (1 - factor))},
                        "the E h² that a layer leaves as it is", public=public, atol=0)
     two = {"first_weight": drawn("1st weight", 0.5, 1.5) / wide, "first_bias": drawn("1st bias", 0, 1),
            "second_weight": drawn("2nd weight", 1.6, 2.5) / wide, "second_bias": drawn("2nd bias", 1, 2)}
@@ -126,19 +126,19 @@ def cases():
     for task, what in ((2, "std"), (3, "norm")):
         found = [[std_of(m) for m in predicted(4, wide, *v)] if what == "std"
                  else gradient_norms(4, wide, 8, *v) for v in variances]
-        yield case(f"two nets in one program, {what}", task, "predict_two",
+        yield case(task, "predict_two", f"two nets in one program, {what}",
                    {"depth": 4, "width": wide, **two},
                    {f"first_{what}": found[0], f"second_{what}": found[1]},
                    "what is kept from one net must not be used for the next", atol=0)
     weight, bias = drawn("plateau's weight", 0.1, 0.4), drawn("plateau's bias", 1, 5)
-    yield case("plateau, narrow", 2, "plateau", {"width": 4, "weight": weight, "bias": bias},
+    yield case(2, "plateau", "plateau, narrow", {"width": 4, "weight": weight, "bias": bias},
                {"std": std_of(bias / 2 / (1 - 2 * weight))}, "the E h² that a layer leaves as it is", atol=0)
-    yield case("plateau without biases", 2, "plateau", {"width": narrow, "weight": 1 / narrow, "bias": 0.0},
+    yield case(2, "plateau", "plateau without biases", {"width": narrow, "weight": 1 / narrow, "bias": 0.0},
                {"std": 0.0}, "nothing holds it up")
     for name, width, weight, public in [
             ("He", 10, 0.2, True), ("larger weights", narrow, drawn("larger", 2.1, 5) / narrow, False),
             ("exactly 1", 2 ** oracle.choose(3, "power", range(1, 8)), None, False)]:
-        yield case(f"plateau, {name}: an error", 2, "plateau",
+        yield case(2, "plateau", f"plateau, {name}: an error",
                    {"width": width, "weight": weight or 2 / width, "bias": 0.1}, error=[], public=public,
                    hint="\"plateau_std: wanted C · Var w / 2 below 1, got …\"")
     # --- task 4
@@ -150,13 +150,13 @@ def cases():
         x, dy = normal(1, batch, width), normal(2, batch, width)
         weights, biases = normal(3, depth, width, width), normal(4, depth, width, scale=0.5)
         stds, norms = measured(x, weights, biases, dy)
-        yield case(f"measured, {name}", 4, "measure", {"x": x, "weights": weights, "biases": biases,
+        yield case(4, "measure", f"measured, {name}", {"x": x, "weights": weights, "biases": biases,
                                                        "dy": dy}, {"std": stds, "gradient_norm": norms},
                    "h after the ReLU, about its mean, over the number of elements; the loss is Σ dy h_L",
                    public=public)
     away = float(oracle.choose(10 ** 7, "away", range(10 ** 7, 3 * 10 ** 7)))
     far = Array((1, 2), [away, away])
-    yield case("measured far off zero", 4, "measure",
+    yield case(4, "measure", "measured far off zero",
                {"x": array([[1.0, 2.0], [2.0, 1.0]]), "weights": [[[1.0, 0.0], [0.0, 1.0]]], "biases": far,
                 "dy": array([[1.0, 1.0], [1.0, 1.0]])}, {"std": [0.5], "gradient_norm": [math.sqrt(36.0)]},
                "two passes", rtol=1e-6)
@@ -174,7 +174,7 @@ def cases():
     for he, name, of, depth, width, batch in [
             (0, "eight default layers of 512: PyTorch's std, and as predicted", "net", 8, 512, 32),
             (1, "six He layers of 256: as predicted", "He's net", 6, 256, 64)]:
-        yield case(name, 4, "study", {"depth": depth, "width": width, "batch": batch,
+        yield case(4, "study", name, {"depth": depth, "width": width, "batch": batch,
                                       "seed": oracle.choose(1 + he, of, range(10 ** 6)), "he": he},
                    judge=study(he), hint="prediction and measurement agree within 25 %")
     # --- task 5
@@ -210,10 +210,10 @@ def cases():
     skew, ends = drawn_seeds("skew", 7, 3, 1.5)
     data.append(("seeds that are skew", nearby(ends, 0.9), skew, 0.01, False))
     for name, printed, seeds, rounding, public in data:
-        yield case(f"judged, {name}", 5, "judge",
+        yield case(5, "judge", f"judged, {name}",
                    {"printed": printed, "measured": rows(seeds), "rounding": rounding},
                    {"verdicts": judged(printed, seeds, rounding)}, hint, public=public)
-    yield case("judged, a NaN was printed", 5, "judge",
+    yield case(5, "judge", "judged, a NaN was printed",
                {"printed": [math.nan, math.inf, 0.0], "measured": rows(drawn_seeds("NaN", 9, 3)[0]),
                 "rounding": 0.001}, {"verdicts": [[0.0, math.nan], [0.0, math.inf], [0.0, 0.0]]},
                "a NaN is refuted, and compares false with everything")
@@ -221,6 +221,6 @@ def cases():
                                ("one seed of three layers is none", (3,), (1, 3), False),
                                ("layers differ", (2,), (3, 3), False),
                                ("a list of measurements", (2,), (2,), False)]:
-        yield case(f"judged, {name}: an error", 5, "judge",
+        yield case(5, "judge", f"judged, {name}: an error",
                    {"printed": normal(1, *p), "measured": normal(2, *m), "rounding": 0.0}, error=[p, m],
                    public=public, hint="name both shapes: \"…, got [2] and [1, 2]\"")

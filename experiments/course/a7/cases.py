@@ -60,13 +60,13 @@ def cases():
             base *= oracle.draws(f"base {name}").uniform(0.8, 1.25)
         x, dy = normal(1, *shape), normal(2, *shape)
         hint = "channel j goes with j + D/2; the angle is (start + t) · base^(−2j/D), the same for all heads"
-        yield case(f"RoPE, {name}", 1, "rope", {"x": x, "base": base, "start": start},
+        yield case(1, "rope", f"RoPE, {name}", {"x": x, "base": base, "start": start},
                    {"y": rope(x, base, start)}, hint, public=public)
-        yield case(f"RoPE's gradient, {name}", 1, "rope_backward", {"dy": dy, "base": base, "start": start},
+        yield case(1, "rope_backward", f"RoPE's gradient, {name}", {"dy": dy, "base": base, "start": start},
                    {"dx": gradient(lambda x: rope(x, base, start), {"x": x}, "x", dy)},
                    "a rotation's adjoint is the rotation back", public=public)
     for shape, public in [((2, 1, 3), True), ((2, 3, 5), False)]:
-        yield case(f"RoPE of {shape[2]} channels is an error", 1, "rope",
+        yield case(1, "rope", f"RoPE of {shape[2]} channels is an error",
                    {"x": normal(1, *shape), "base": 10.0, "start": 0}, error=[shape], public=public,
                    hint="\"rope: wanted an even number of channels a head, got [2, 1, 3]\"")
     # --- tasks 2, 3
@@ -84,30 +84,30 @@ def cases():
         q, k, v = normal(3, t, h, d), normal(4, s, k_heads, d), normal(5, s, k_heads, d)
         dy = normal(6, t, h, d)
         p = probabilities(q, k, causal)
-        yield case(f"attention, {name}", 2, "attention", {"q": q, "k": k, "v": v, "causal": causal},
+        yield case(2, "attention", f"attention, {name}", {"q": q, "k": k, "v": v, "causal": causal},
                    {"y": attend(q, k, v, causal), "probability": p},
                    "scaled by 1/√D; query t sees s ≤ t + (S − T); query head h reads key head h / (H/K)",
                    public=public)
-        yield case(f"attention's gradient, {name}", 3, "attention_backward",
+        yield case(3, "attention_backward", f"attention's gradient, {name}",
                    {"dy": dy, "q": q, "k": k, "v": v, "probability": p},
                    gradients(lambda q, k, v: attend(q, k, v, causal), {"q": q, "k": k, "v": v}, "qkv", dy),
                    "section 5 by hand: dv, dp, dz, then dq and dk; 1/√D once; heads of a group add up in dk "
                    "and dv", public=public, rtol=1e-8, atol=1e-11)
     q, k, v = normal("q", 3, 4, 2), normal("k", 5, 2, 2), normal("v", 5, 2, 2)
     dy, p = normal("dy", 3, 4, 2), probabilities(q, k, 1)
-    yield case("a second attention", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1, "warm": 1},
+    yield case(2, "attention", "a second attention", {"q": q, "k": k, "v": v, "causal": 1, "warm": 1},
                {"y": attend(q, k, v, 1), "probability": p})
-    yield case("a second attention's gradient", 3, "attention_backward",
+    yield case(3, "attention_backward", "a second attention's gradient",
                {"dy": dy, "q": q, "k": k, "v": v, "probability": p, "warm": 1},
                gradients(lambda q, k, v: attend(q, k, v, 1), {"q": q, "k": k, "v": v}, "qkv", dy), rtol=1e-8, atol=1e-11)
     for name, scale, public in [("large logits", 100.0, True), ("very large logits", 3e3, False)]:
         q, k, v = normal(7, 3, 2, 4, scale=scale), normal(8, 3, 2, 4), normal(9, 3, 2, 4)
-        yield case(f"attention, {name}", 2, "attention", {"q": q, "k": k, "v": v, "causal": 1},
+        yield case(2, "attention", f"attention, {name}", {"q": q, "k": k, "v": v, "causal": 1},
                    {"y": attend(q, k, v, 1), "probability": probabilities(q, k, 1)},
                    "subtract the largest logit of those that are seen", public=public, rtol=1e-8)
     low, v = normal(10, 3, 1, 2, scale=1e-3), normal(9, 3, 1, 2)
     one = Array((3, 1, 2), [-900.0, 0.0] * 3)
-    yield case("attention, all logits very negative", 2, "attention",
+    yield case(2, "attention", "attention, all logits very negative",
                {"q": one, "k": Array((3, 1, 2), [1.0 + x for x in low.values]), "v": v, "causal": 0},
                {"y": attend(one, Array((3, 1, 2), [1.0 + x for x in low.values]), v, 0)},
                "the largest logit is far below 0 here")
@@ -116,7 +116,7 @@ def cases():
                                          ("channels differ", (2, 2, 4), (2, 2, 6), 0, False),
                                          ("fewer keys than queries, causal", (3, 1, 2), (2, 1, 2), 1, False),
                                          ("more key heads than heads", (2, 2, 4), (2, 4, 4), 1, False)]:
-        yield case(f"attention, {name}: an error", 2, "attention",
+        yield case(2, "attention", f"attention, {name}: an error",
                    {"q": normal(1, *qs), "k": normal(1, *ks), "v": normal(1, *ks), "causal": causal},
                    error=[qs, ks], public=public,
                    hint="name both shapes: \"attention: q [2, 3, 4] and k [2, 2, 4] do not fit\"")
@@ -126,13 +126,13 @@ def cases():
                                        ("three dimensions", (2, 2, 2), 2.0, False)]:
         shape = oracle.longer(f"SwiGLU {name}", 3, public)(*shape)
         gate, up, dy = normal(11, *shape, scale=scale), normal(12, *shape), normal(13, *shape)
-        yield case(f"SwiGLU, {name}", 4, "swiglu", {"gate": gate, "up": up}, {"y": silu_up(gate, up)},
+        yield case(4, "swiglu", f"SwiGLU, {name}", {"gate": gate, "up": up}, {"y": silu_up(gate, up)},
                    "silu(gate) · up", public=public)
-        yield case(f"SwiGLU's gradient, {name}", 4, "swiglu_backward", {"dy": dy, "gate": gate, "up": up},
+        yield case(4, "swiglu_backward", f"SwiGLU's gradient, {name}", {"dy": dy, "gate": gate, "up": up},
                    gradients(silu_up, {"gate": gate, "up": up}, ["gate", "up"], dy),
                    "blank 7 for the gate; dup needs no slope of σ", public=public, rtol=1e-8)
     gate, up = Array((3,), [-800.0, 0.0, 800.0]), Array((3,), [2.0, 3.0, 0.5])
-    yield case("SwiGLU far out", 4, "swiglu", {"gate": gate, "up": up}, {"y": [0.0, 0.0, 400.0]},
+    yield case(4, "swiglu", "SwiGLU far out", {"gate": gate, "up": up}, {"y": [0.0, 0.0, 400.0]},
                "x / (1 + e^−x) is 0 at −800, not NaN", atol=1e-9)
     # --- task 5
     for name, lengths, h, k_heads, d, public in [
@@ -144,14 +144,14 @@ def cases():
             lengths, (d,) = oracle.draws(f"order {name}").sample(list(more(*lengths)), len(lengths)), more(d)
         n = sum(lengths)
         q, k, v = normal(14, n, h, d), normal(15, n, k_heads, d), normal(16, n, k_heads, d)
-        yield case(f"decoding, {name}", 5, "decode",
+        yield case(5, "decode", f"decoding, {name}",
                    {"q": q, "k": k, "v": v, "lengths": Array([len(lengths)], lengths, "i64")},
                    {"y": attend(q, k, v, 1), "k": k, "v": v},
                    "the same numbers as for the whole sequence; the new queries are its last", public=public)
     n = oracle.choose(5, "two sequences", range(4, 8))
     first, second = ([normal(f"{which} {what}", n, heads, 3)
                       for what, heads in (("q", 4), ("k", 2), ("v", 2))] for which in ("one", "two"))
-    yield case("decoding, two sequences in turn", 5, "decode",
+    yield case(5, "decode", "decoding, two sequences in turn",
                {**dict(zip(("q", "k", "v"), first)), **dict(zip(("q1", "k1", "v1"), second)),
                 "lengths": Array([n - 1], [2] + [1] * (n - 2), "i64")},
                {"y": attend(*first, 1), "y1": attend(*second, 1), "k": first[1], "v": first[2]},

@@ -162,7 +162,7 @@ def training_cases():
             "contexts": integers([s for c in contexts for s in c], len(contexts), length), "batch": 16,
             "length": length, "warmup": 10}
     for number in (1, 2):
-        yield case(f"{STEPS} steps reach the target, seed {number}", 5, "train",
+        yield case(5, "train", f"{STEPS} steps reach the target, seed {number}",
                    {**base, "steps": STEPS, "lr": 0.01,
                     "seed": oracle.choose(number, f"training {number}", range(10 ** 6))},
                    judge=reached(targets, floor, by_one), weight=3, hint="better than by one symbol alone; "
@@ -172,7 +172,7 @@ def training_cases():
         first = 0 if public else turn
         short = {**base, "tokens": integers([(i + first) % 6 for i in range(300)]),
                  "contexts": integers([1, 2, 3, 4, 4, 5, 0, 1], 2, 4), "length": 4}
-        yield case(f"{steps} steps learn to count", 5, "train",
+        yield case(5, "train", f"{steps} steps learn to count",
                    {**short, "steps": steps, "lr": 0.01,
                     "seed": 1 if public else oracle.choose(2, "counting", range(10 ** 6))},
                    {"best": [5.0, 2.0]}, "0 1 2 3 4 5 0 1 …: what comes next?", public=public)
@@ -192,7 +192,7 @@ def cases():
             ("overlapping", [2, 3, place(9), 2], 6, False), ("the whole text", [0], count - 1, False),
             ("drawn places", [place(count - 5) for _ in range(5)], 5, False)]:
         text = given if public else drawn
-        yield case(f"batch, {name}", 1, "batch", {"tokens": integers(text), "starts": integers(starts),
+        yield case(1, "batch", f"batch, {name}", {"tokens": integers(text), "starts": integers(starts),
                                                   "length": length},
                    {"x": [text[s:s + length] for s in starts],
                     "y": [text[s + 1:s + 1 + length] for s in starts]}, hint, public=public)
@@ -201,7 +201,7 @@ def cases():
             ("after the text", count + place(9), 2, False), ("the whole text has no target", 0, count, False),
             ("a negative start, of single symbols", -3, 1, False)]:
         text = given if public else drawn
-        yield case(f"batch, {name}: an error", 1, "batch",
+        yield case(1, "batch", f"batch, {name}: an error",
                    {"tokens": integers(text), "starts": integers([2, start]) if start > 0
                     else integers([start]), "length": length}, error=[start, len(text)], public=public,
                    hint="\"batch_of: a text of 4 from 16 leaves the 20 symbols\"")
@@ -231,21 +231,21 @@ def cases():
     for name, layers, width, vocabulary in [
             ("two blocks", 2, 32, 40), ("one wide block", 1, oracle.choose(48, "wide", [40, 44, 48]), 20),
             ("many blocks", oracle.choose(4, "many", [3, 4, 5, 6]), 32, 30)]:
-        yield case(f"weights of {name}", 2, "initial", {"vocabulary": vocabulary, "layers": layers,
+        yield case(2, "initial", f"weights of {name}", {"vocabulary": vocabulary, "layers": layers,
                                                         "heads": 2, "width": width, "seed": seed(name)},
                    judge=weights(layers, width, vocabulary),
                    hint="shapes as a8.h says; 0.02, and 0.02 / √(2L) where a branch ends")
-    yield case("another seed gives other weights, the same seed the same", 2, "initial_twice",
+    yield case(2, "initial_twice", "another seed gives other weights, the same seed the same",
                {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": seed("one"),
                 "other": seed("two") + 10 ** 6}, {"same": 1.0, "alike": 0.0},
                "every weight is drawn from rng.split(name), and from nothing else")
-    yield case("weights have the shapes that a8.h says", 2, "initial",
+    yield case(2, "initial", "weights have the shapes that a8.h says",
                {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": 3},
                {"norm": [1.0] * 4, "0.norm1": [1.0] * 4, "0.norm2": [1.0] * 4, "trainable:embedding": 1.0,
                 "trainable:0.down": 1.0, "trainable:norm": 1.0}, "norms are ones, all is trainable",
                bounds={f"0.{n}": (-0.1, 0.1) for n in ["q", "k", "v", "o", "gate", "up", "down"]},
                public=True)
-    yield case("weights have the stds that a8.h says", 2, "initial",
+    yield case(2, "initial", "weights have the stds that a8.h says",
                {"vocabulary": 40, "layers": 2, "heads": 2, "width": 32, "seed": 4},
                bounds={**{f"rms:{n}": (0.0185,
                                        0.0215) for n in ["embedding", "0.q", "0.v", "1.k", "1.gate", "0.up"]},
@@ -255,8 +255,7 @@ def cases():
                                              (oracle.choose(8, "steps", range(7, 20)), 1, 3.0, 24, False),
                                              (100, oracle.choose(40, "warm", range(20, 60)), 1e-3, 130,
                                               False), (10, 9, draw.uniform(0.5, 2), 14, False)]:
-        yield case("learning rate, " + ("5 of 20 steps to warm up" if public else f"drawn {count}"), 2,
-                   "learning_rate", {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
+        yield case(2, "learning_rate", "learning rate, " + ("5 of 20 steps to warm up" if public else f"drawn {count}"), {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
                    {"rates": [rate(s, steps, warmup, lr) for s in range(count)]},
                    "a line up, half a cosine down, then a tenth: the table of section 2", public=public)
     # --- tasks 3, 4
@@ -272,7 +271,7 @@ def cases():
             order = oracle.draws(f"symbols of {name}")
             texts = [[order.randrange(vocabulary) for _ in text] for text in texts]
         config = {"vocabulary": vocabulary, "layers": layers, "heads": heads, "width": width}
-        yield case(f"logits, {name}", 3, "forward",
+        yield case(3, "forward", f"logits, {name}",
                    {**config, "symbols": integers([s for t in texts for s in t], len(texts), len(texts[0])),
                     **{f"p:{k}": v for k, v in p.items()}},
                    {"logits": [logits_of(p, layers, heads, t) for t in texts]}, "norm before the branch, "
@@ -283,7 +282,7 @@ def cases():
         starts = range(0, len(words) - length, length)
         losses = [loss_of(z, words[s + 1 + t]) for s in starts
                   for t, z in enumerate(logits_of(p, layers, heads, words[s:s + length]))]
-        yield case(f"loss of a text, {name}", 4, "evaluate",
+        yield case(4, "evaluate", f"loss of a text, {name}",
                    {**config, "tokens": integers(words), "length": length,
                     **{f"p:{k}": v for k, v in p.items()}}, {"loss": sum(losses) / len(losses)},
                    "texts start at 0, length, 2 length, …, each with its last target still in the text; nats",
@@ -300,13 +299,12 @@ def cases():
                                        (1.0, 1, False), (1.0, 2, False), (3.0, 4, False), (0.0, 3, False),
                                        (1.0, 100, False), (0.1, 0, False)]:
         z, us = given if public else drawn
-        yield case(f"sampled at temperature {temperature}" + (f" of the best {top_k}" if top_k else ""), 6,
-                   "sample", {"logits": z, "temperature": temperature, "top_k": top_k, "u": us},
+        yield case(6, "sample", f"sampled at temperature {temperature}" + (f" of the best {top_k}" if top_k else ""), {"logits": z, "temperature": temperature, "top_k": top_k, "u": us},
                    {"symbols": [float(sampled(z, temperature, top_k, u)) for u in us]}, "the running sum in "
                    "the symbols' own order; logits over temperature; equals: the lower symbol first",
                    public=public)
     wide = [v + draw.random() for v in (800.0, -800.0, 801.0)]
     us = drawn[1]
-    yield case("sampled from large logits", 6, "sample",
+    yield case(6, "sample", "sampled from large logits",
                {"logits": wide, "temperature": 0.5, "top_k": 0, "u": us},
                {"symbols": [float(sampled(wide, 0.5, 0, u)) for u in us]}, "subtract the maximum before exp")

@@ -102,7 +102,7 @@ def ulps(x, most=2):
 
 def exponential_cases():
     near = dict(rtol=2.4e-7, atol=2.9e-45)
-    ask = lambda name, x, **how: case(name, 2, "expf_lanes", {"x": x},
+    ask = lambda name, x, **how: case(2, "expf_lanes", name, {"x": x},
                                       {"y": Array(x.shape, [math.exp(v) for v in x.values])},
                                       **{**near, **how})
     line = lambda *values: f32(Array((len(values),), values))
@@ -117,30 +117,30 @@ def exponential_cases():
     yield ask("exp whose result is denormal", line(*(-87 - i / 4 for i in range(64))), public=True,
               hint="2^n has no float below n = −126")
     special = line(0.0, -INF, NAN, -1.0)
-    yield case("exp of 0, −∞ and NaN", 2, "expf_lanes", {"x": special}, {"y": [1.0, 0.0, NAN, math.exp(-1)]},
+    yield case(2, "expf_lanes", "exp of 0, −∞ and NaN", {"x": special}, {"y": [1.0, 0.0, NAN, math.exp(-1)]},
                "exactly 1; 0; NaN stays. Which of your comparisons does a NaN pass?", **near, public=True)
     for name, low, high, count in [("all of [−87, 0]", -87, 0, 3000), ("[−1, 0]", -1, 0, 1000),
                                    ("results that are denormal", -103.9, -87, 1000),
                                    ("tiny numbers", -1e-6, 0, 100), ("seven numbers", -20, 0, 7),
                                    ("33 numbers", -20, 0, 33)]:
         x = uniform(name, count, low, high)
-        yield case(f"exp to 2 ulp, {name}", 2, "expf_lanes", {"x": x}, judge=ulps(x),
+        yield case(2, "expf_lanes", f"exp to 2 ulp, {name}", {"x": x}, judge=ulps(x),
                    hint="the handout's section 2 has a check for each step")
         if count < 50:
-            yield case(f"exp to 2 ulp at an odd address, {name}", 2, "expf_lanes", {"x": x, "offset": 3},
+            yield case(2, "expf_lanes", f"exp to 2 ulp at an odd address, {name}", {"x": x, "offset": 3},
                        judge=ulps(x), hint="rows begin at any float")
     turns = line(*(-(i + 0.5) * LN2 + oracle.draws(f"turn {i}").uniform(-1e-5, 1e-5) for i in range(120)))
-    yield case("exp to 2 ulp where n changes", 2, "expf_lanes", {"x": turns}, judge=ulps(turns),
+    yield case(2, "expf_lanes", "exp to 2 ulp where n changes", {"x": turns}, judge=ulps(turns),
                hint="|rest| ≤ ln 2 / 2: round, do not cut off")
     low = line(*(-104 - oracle.draws(f"far {i}").expovariate(1e-3) for i in range(40)), -1e4, -1e30, -3e38,
                -INF)
-    yield case("exp of less than −104", 2, "expf_lanes", {"x": low}, {"y": [0.0] * low.shape[0]},
+    yield case(2, "expf_lanes", "exp of less than −104", {"x": low}, {"y": [0.0] * low.shape[0]},
                "0, also where n has no room in an exponent", atol=0)
     x = uniform("among NaN", 40, -9, 0)
     x.values[5] = x.values[17] = NAN
     yield ask("exp among NaN", x, hint="a NaN changes no neighbour, and stays")
     x = uniform("before", 20, -9, 0)
-    yield case("a second exp", 2, "expf_lanes", {"x": x, "warm": 1}, {"y": [math.exp(v) for v in x.values]}, **near)
+    yield case(2, "expf_lanes", "a second exp", {"x": x, "warm": 1}, {"y": [math.exp(v) for v in x.values]}, **near)
 
 
 def draw_many(name, count, low, high):
@@ -200,13 +200,13 @@ def softmax_cases():
         rtol=1e-5,
         atol=1e-37), "a larger maximum makes the sum so far smaller; the last block may not be whole"
     for name, x, more, public in rows_of_inputs():
-        yield case(f"softmax, {name}", 3, "softmax", {"x": x, **more}, {"y": softmax(x)}, hint, public=public,
+        yield case(3, "softmax", f"softmax, {name}", {"x": x, **more}, {"y": softmax(x)}, hint, public=public,
                    **near)
     for i, (name, x) in enumerate(infinite_rows()):
-        yield case(f"softmax, {name}", 3, "softmax", {"x": x}, {"y": softmax(x)},
+        yield case(3, "softmax", f"softmax, {name}", {"x": x}, {"y": softmax(x)},
                    "−∞ − (−∞) is NaN: can it happen?", **near, public=i == 0)
     x = not_a_number()
-    yield case("softmax, NaN in one row", 3, "softmax", {"x": x}, {"y": softmax(x)},
+    yield case(3, "softmax", "softmax, NaN in one row", {"x": x}, {"y": softmax(x)},
                "its row is NaN, all others are not", **near)
 
 
@@ -220,7 +220,7 @@ def norm_cases():
     near = dict(rtol=1e-5, atol=1e-36)
     for name, x, more, public in rows_of_inputs():
         inputs = norm_inputs(name, x, public)
-        yield case(f"softmax and norm, {name}", 4, CLOCKED, {**inputs, **more},
+        yield case(4, CLOCKED, f"softmax and norm, {name}", {**inputs, **more},
                    {**saved(x, inputs["eps"]), "y": forward(**inputs)}, "largest, sum, rrms of each row come "
                    "first; what does the mean square of p have to do with that of exp(x − largest)?",
                    public=public, **near)
@@ -229,24 +229,24 @@ def norm_cases():
         size = max(abs(r * d * w) for r, row in zip(kept["rrms"], oracle.rows(dy))
                    for d, w in zip(row, inputs["weight"].values))
         largest = max(v for v in softmax(x).values)
-        yield case(f"its gradient, {name}", 5, "softmax_rms_norm_backward",
+        yield case(5, "softmax_rms_norm_backward", f"its gradient, {name}",
                    {**inputs, **more, **kept, "dy": dy}, wanted,
                    "dweight first; one sum of the row is enough, and eps leaves a term", public=public,
                    rtol=2e-5, atol=3e-6 * size * largest)
     for i, (name, x) in enumerate(infinite_rows()):
         inputs = norm_inputs(name, x, i == 0)
-        yield case(f"softmax and norm, {name}", 4, CLOCKED, inputs, {"y": forward(**inputs)},
+        yield case(4, CLOCKED, f"softmax and norm, {name}", inputs, {"y": forward(**inputs)},
                    "−∞ − (−∞) is NaN: can it happen?", **near)
     x = not_a_number()
     inputs = norm_inputs("NaN", x, False)
-    yield case("softmax and norm, NaN in one row", 4, CLOCKED, inputs, {"y": forward(**inputs)},
+    yield case(4, CLOCKED, "softmax and norm, NaN in one row", inputs, {"y": forward(**inputs)},
                "its row is NaN, all others are not", **near)
     x = drawn("large eps", 3, 30)
     inputs = {**norm_inputs("large eps", x, False), "eps": 0.5}
-    yield case("softmax and norm, eps of 0.5", 4, CLOCKED, inputs, {"y": forward(**inputs)},
+    yield case(4, CLOCKED, "softmax and norm, eps of 0.5", inputs, {"y": forward(**inputs)},
                "eps is added to the mean square of p", **near)
     dy = f32(normal("dy large eps", *x.shape))
-    yield case("its gradient, eps of 0.5", 5, "softmax_rms_norm_backward",
+    yield case(5, "softmax_rms_norm_backward", "its gradient, eps of 0.5",
                {**inputs, **saved(x, 0.5), "dy": dy}, backward(dy, **inputs),
                "with eps = 0 a term is missing", rtol=2e-5, atol=1e-8)
 
@@ -269,7 +269,7 @@ def prediction_cases():
         peak = {"a slow processor": 1, "a fast processor": 500}.get(name, draw.choice([8, 50]))
         moved = 4 * rows * width * (2 if 8 * width <= cache else reads + writes)
         done = rows * width * flops
-        yield case(f"predict: {name}", 1, "predict",
+        yield case(1, "predict", f"predict: {name}",
                    dict(rows=rows, width=width, reads=reads, writes=writes, flops=flops, cache=cache,
                         gigabytes_a_second=bandwidth, gigaflops=peak),
                    {"bytes": Array((), [float(moved)]), "flops": Array((), [float(done)]),
@@ -285,5 +285,5 @@ def cases():
     yield from norm_cases()
     for sixteenth in range(1, 13):  # 1× is worth 0, 2× half, 3× three quarters, 4× all of the task
         times = 1 + sixteenth / 4
-        yield case(f"{times:g} times as fast as baseline.cpp", 6, CLOCKED, {}, times=times,
+        yield case(6, CLOCKED, f"{times:g} times as fast as baseline.cpp", {}, times=times,
                    weight=2 if times <= 2 else 1, hint="./speed in your tree measures the same way")

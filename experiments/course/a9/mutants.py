@@ -31,12 +31,10 @@ exp: clamped at −87 | «104; →87;               »/
 exp: the clamp takes NaN for small | «< least ? least : x; // NaN stays→> least ? x : least;»
 exp: in bfloat16 | «p→std::bit_cast<float>(std::bit_cast<uint32_t>(p) & 0xffff0000u)» * std
 exp: the exponent's bias is 126 | «127→126») << 23) *
-exp: of whole blocks of 8 | «→ / 8 * 8»; ++i
-exp: one number too many | <«→=» n
+exp: of whole blocks of 8; exp: one number too many | <« n→ n / 8 * 8→= n»
 exp: the results of the last call | «→static float first = x[0]; »for (int64_t i = 0; i < n; ++i) y[i] =
     exponential(«→first == x[0] ? »x[i]«);→ : first);»
-softmax: no maximum | ]« - row.largest→»
-softmax: not divided | )« * scale; }→; }»
+softmax: no maximum; softmax: not divided | ]« - row.largest) * scale→) * scale→ - row.largest)»
 softmax: the sum is not made smaller | «= std::fma(sum[l], exponential(largest[l] - now),→+=» exponential(v -
     now«)→»
 softmax: made smaller the wrong way | «largest[l] - now→now - largest[l]»),
@@ -56,30 +54,25 @@ norm: the rest is not looked at for the maximum | «largest[0] = x[c] > largest[
 norm: the rest is not summed | «sum[c - whole] += y[c]→»
 norm: the rest's squares are not summed | «squares[c - whole] += y[c] * y[c]→»
 norm: the maximum starts at 0 | «-std::numeric_limits<float>::infinity()→0.0f»
-norm: eps without the sum | eps« * sums.first * sums.first→»
-norm: no eps | width« + eps * sums.first * sums.first→»
+norm: eps without the sum; norm: no eps | width« + eps * sums.first * sums.first→ + eps→»
 norm: eps outside the root | «→(»std::sqrt(sums.squares / width«→)» + eps« * sums.first→»
 norm: a sum instead of a mean | «/ width →»+
 norm: only the softmax | «std::sqrt(sums.squares / width + eps * sums.first * sums.first)→sums.first»
 norm: the squares of sums | «= std::fma(e, e, squares[l])→+= e»
-norm: no weight | scale« * weight[c]→»
-norm: the first weight | weight[«c→0»];
+norm: no weight; norm: the first weight | scale« * weight[c]→→ * weight[0]»
 norm: 1/√ by bits, one step of Newton | «scale = 1 / std::sqrt(→q = »sums.squares / width + eps * sums.first *
     sums.first«);→; float scale = std::bit_cast<float>(0x5f3759dfu - (std::bit_cast<uint32_t>(q) >> 1)); scale
     *= 1.5f - 0.5f * q * scale * scale;»
 norm: saves r of the exponentials | scale« * sums.first→»
 norm: saves the inverse sum | ,«→ 1 /» sums
 norm: writes before its result | «→if (n == 0) y[-1] = 0; »saved[n] =
-dx: without the norm's term | «r * r * a * p - →»constant
-dx: without eps's term | p« - constant→»
-dx: eps's sign | p «-→+»
-dx: r once too few | «r * →»a
+dx: without the norm's term; dx: without eps's term | «r * r * a * p - constant→constant→r * r * a * p»
+dx: eps's sign; dx: r once too few | «r * a * p -→r * a * p +→a * p -»
 dx: no weight | «[c] * weight→»
 dx: not by p | «p * (→»r * dy[c] * weight[c] - r * r * a * p - constant«);→;»
 dx: a sum instead of a mean | total« / width→»
 dx: no weight in the sum | «[start + l] * weight→»
-dweight: the last row's | «+→»= dy
-dweight: of p, not of the norm | p« * r→»
+dweight: the last row's; dweight: of p, not of the norm | «+= dy[c] * p * r→= dy[c] * p * r→+= dy[c] * p»
 dweight: adds to what was there | «std::fill_n(dweight, width, 0.0f)→»
 dx: the sum is not divided out | 1« / saved[n].sum→»
 """

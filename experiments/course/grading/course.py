@@ -113,7 +113,7 @@ def key_of(file):
     return key
 
 
-def case(name, task, call, inputs, expect=None, hint="", *, public=False, rtol=1e-9, atol=1e-12, bounds=None,
+def case(task, call, name, inputs, expect=None, hint="", *, public=False, rtol=1e-9, atol=1e-12, bounds=None,
          error=None, judge=None, weight=None, times=None):
     """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` the shapes (lists) and
     numbers that an error's text must name, in whatever words; `judge` takes the answer's tensors and returns

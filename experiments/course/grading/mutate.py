@@ -105,13 +105,15 @@ class Bench:
 
 def mutants_of(assignment):
     """(name, text) of each mutant, the equivalents' (name, reason), and the part of them that public cases
-    must see. MUTANTS has a row for each, which goes on in indented lines: its name, and a text of the
-    reference that occurs once, in which «right→wrong» changes; \\n stands where a line must end."""
-    module = course.module_of(assignment.name, "mutants.py")
-    form = lambda text, kind: re.sub("«(.*?)→(.*?)»", kind, text)
-    rows = [row.split(" | ", 1) for row in re.sub(r"\n +", " ", module.MUTANTS).strip().split("\n")]
-    mutants = [(name, course.changed(assignment, name, form(text, r"\1"),
-                                     form(text, r"\2").replace(r"\n", "\n"))) for name, text in rows]
+    must see. MUTANTS has rows, which go on in indented lines: a name, and a text of the reference that occurs
+    once, in which «right→wrong» changes; several mutants of one place are "name; name | «right→wrong→wrong»".
+    \\n stands where a line must end."""
+    module, mutants = course.module_of(assignment.name, "mutants.py"), []
+    form = lambda text, number: re.sub("«(.*?)»", lambda found: found[1].split("→")[number], text)
+    for row in re.sub(r"\n +", " ", module.MUTANTS).strip().split("\n"):
+        names, text = row.split(" | ", 1)
+        mutants += [(name, course.changed(assignment, name, form(text, 0), form(text, number).replace(r"\n", "\n")))
+                    for number, name in enumerate(names.split("; "), 1)]
     return mutants, getattr(module, "EQUIVALENT", []), getattr(module, "SEEN", 0.75)
 
 
