@@ -37,16 +37,9 @@ DIAMOND = [(LEAF, 0, 0), (MUL, 0, 0), (ADD, 0, 1), (MUL, 1, 2)]
 SINES = [(LEAF, 0, 0), (SIN, 0, 0), (SIN, 1, 0), (SUM, 2, 0)]
 
 
-def value(row):
-    return gradients(ask, DIAMOND, [3.0])[f"v{row}"].values[0]
-
-
-def slope():
-    return gradients(ask, DIAMOND, [3.0])["d0"].values[0]
-
-
-def sines():
-    return gradients(ask, SINES, [1.0, 2.0])["d0"].values
+value = lambda row: gradients(ask, DIAMOND, [3.0])[f"v{row}"].values[0]
+slope = lambda: gradients(ask, DIAMOND, [3.0])["d0"].values[0]
+sines = lambda: gradients(ask, SINES, [1.0, 2.0])["d0"].values
 
 
 def overwritten():

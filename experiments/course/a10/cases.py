@@ -27,16 +27,9 @@ def tree(parts):
     return parts[0]
 
 
-def rounds(size):
-    return (size - 1).bit_length()
-
-
-def begins(count, size):
-    return [rank * (count // size) + min(rank, count % size) for rank in range(size + 1)]
-
-
-def of_ranks(name, size, values):
-    return {f"{name}.{rank}": value for rank, value in enumerate(values)}
+rounds = lambda size: (size - 1).bit_length()
+begins = lambda count, size: [rank * (count // size) + min(rank, count % size) for rank in range(size + 1)]
+of_ranks = lambda name, size, values: {f"{name}.{rank}": value for rank, value in enumerate(values)}
 
 
 def by_ranks(name, task, call, size, inputs, expect, limits, **more):

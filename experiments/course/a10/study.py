@@ -44,8 +44,7 @@ def of(call, values, **more):
                **cases.of_ranks("x", len(values), [Array((1,), [v], "f32") for v in values]), **more)
 
 
-def total(values):
-    return of("reduce_tree", values)["y.0"].values[0]
+total = lambda values: of("reduce_tree", values)["y.0"].values[0]
 
 
 def safely(values):
@@ -71,8 +70,7 @@ def rounds(values):
     return left
 
 
-def counted(call, size, what, **more):
-    return of(call, [1.0] * size, **more)[what].values[0]
+counted = lambda call, size, what, **more: of(call, [1.0] * size, **more)[what].values[0]
 
 
 def in_chunks(size, count, most, what):

@@ -6,24 +6,11 @@ import oracle
 EPS = 1e-5
 
 
-def mean(values):
-    return sum(values) / len(values)
-
-
-def larger(a, b):
-    return a if oracle.real(a) >= oracle.real(b) else b
-
-
-def smaller(a, b):
-    return a if oracle.real(a) <= oracle.real(b) else b
-
-
-def sigmoid(v):
-    return 1 / (1 + oracle.exp(-v))
-
-
-def each(rows, f):
-    return [[f(v, c) for c, v in enumerate(row)] for row in rows]
+mean = lambda values: sum(values) / len(values)
+larger = lambda a, b: a if oracle.real(a) >= oracle.real(b) else b
+smaller = lambda a, b: a if oracle.real(a) <= oracle.real(b) else b
+sigmoid = lambda v: 1 / (1 + oracle.exp(-v))
+each = lambda rows, f: [[f(v, c) for c, v in enumerate(row)] for row in rows]
 
 
 def divided(rows, root_of):
@@ -31,12 +18,8 @@ def divided(rows, root_of):
     return [[v / root for v in row] for row in rows for root in [oracle.sqrt(root_of(row))]]
 
 
-def weighted(rows, p):
-    return each(rows, lambda v, c: v * p["weight"][c] + (p["bias"][c] if "bias" in p else 0))
-
-
-def variance(row):
-    return mean([(v - mean(row)) ** 2 for v in row])
+weighted = lambda rows, p: each(rows, lambda v, c: v * p["weight"][c] + (p["bias"][c] if "bias" in p else 0))
+variance = lambda row: mean([(v - mean(row)) ** 2 for v in row])
 
 
 def powernorm(rows, p):
@@ -62,15 +45,13 @@ def evonorm_s0(rows, p):
     return weighted(gated, p)
 
 
-def dyhardtanh(rows, p):
-    return weighted(each(rows, lambda v, c: smaller(larger(p["alpha"][0] * v, -1), 1)), p)
+dyhardtanh = lambda rows, p: weighted(each(rows, lambda v, c: smaller(larger(p["alpha"][0] * v, -1), 1)), p)
 
 
 ONE, ZERO = (lambda channels: [1.0] * channels), (lambda channels: [0.0] * channels)
 
 
-def always(value):
-    return lambda channels: [value]
+always = lambda value: lambda channels: [value]
 
 
 # name: ({parameter: its first value for C channels}, formula)

@@ -8,8 +8,7 @@ ROWS = [[1.0, -2.0, 3.0], [0.0, 4.0, -1.0]]
 X4, X2 = [9.0, 1.0, 3.0, 3.0], [1.0, 3.0]
 
 
-def told(row):
-    return [abs(v) for v in row if v]
+told = lambda row: [abs(v) for v in row if v]
 
 
 def magnitudes(name, row):
@@ -24,13 +23,6 @@ def asked(row):
     return told(y[3 * row:3 * row + 3])
 
 
-def distance(x):
-    return papers.mean([abs(v - papers.mean(x)) for v in x])
-
-
-def s(x):
-    return math.sqrt(math.pi / 2) * distance(x)
-
-
-def std(x):
-    return math.sqrt(papers.variance(x))
+distance = lambda x: papers.mean([abs(v - papers.mean(x)) for v in x])
+s = lambda x: math.sqrt(math.pi / 2) * distance(x)
+std = lambda x: math.sqrt(papers.variance(x))

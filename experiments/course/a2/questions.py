@@ -7,8 +7,7 @@ cases = course.module_of("a2", "cases.py")
 F32 = 6e-8  # half of the distance of neighbours near 1
 
 
-def difference(f, x, h, sides=2):
-    return (f(x + h) - f(x - h if sides == 2 else x)) / (sides * h)
+difference = lambda f, x, h, sides=2: (f(x + h) - f(x - h if sides == 2 else x)) / (sides * h)
 
 
 def tied(count):

@@ -42,8 +42,7 @@ def uniform_bound(variance):
     return low
 
 
-def weight_slope(x, dy, k, m):
-    return sum(d[m] * row[k] for row, d in zip(x, dy))
+weight_slope = lambda x, dy, k, m: sum(d[m] * row[k] for row, d in zip(x, dy))
 
 
 def questions(draw):

@@ -52,24 +52,11 @@ def down(name):
                weight=[[3.0, 4.0], [5.0, 6.0], [0.0, 1.0]])[name].values
 
 
-def p():
-    return [math.exp(v) for v in ask("log_softmax", x=[ROW])["y"].values]
-
-
-def dx(dy):
-    return ask("log_softmax_backward", dy=[dy], y=ask("log_softmax", x=[ROW])["y"])["dx"].values
-
-
-def targets(*values):
-    return array(list(values), "i64")
-
-
-def loss(logits, target):
-    return ask("cross_entropy", logits=[logits], targets=targets(target))["loss"].values[0]
-
-
-def dlogits():
-    return ask("cross_entropy_backward", logits=[ROW], targets=targets(1))["dlogits"].values
+p = lambda: [math.exp(v) for v in ask("log_softmax", x=[ROW])["y"].values]
+dx = lambda dy: ask("log_softmax_backward", dy=[dy], y=ask("log_softmax", x=[ROW])["y"])["dx"].values
+targets = lambda *values: array(list(values), "i64")
+loss = lambda logits, target: ask("cross_entropy", logits=[logits], targets=targets(target))["loss"].values[0]
+dlogits = lambda: ask("cross_entropy_backward", logits=[ROW], targets=targets(1))["dlogits"].values
 
 
 def scale(call, out, width):

@@ -42,8 +42,7 @@ def statistics(x, eps):
     return {"mean": means, "rstd": rstds}, {"rrms": rrms}
 
 
-def norm(x):
-    return math.sqrt(math.fsum(v * v for v in x.values))
+norm = lambda x: math.sqrt(math.fsum(v * v for v in x.values))
 
 
 def drawn(name, x, eps):

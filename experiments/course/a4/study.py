@@ -35,40 +35,15 @@ a6 = course.module_of("a6", "cases.py")
 X, E1 = [9.0, 1.0, 3.0, 3.0], [1.0, 0.0, 0.0, 0.0]
 
 
-def full(x, eps=0.0):
-    return {"x": [x], "weight": [1.0] * len(x), "bias": [0.0] * len(x), "eps": eps}
-
-
-def part(x, eps=0.0):
-    return {"x": [x], "weight": [1.0] * len(x), "eps": eps}
-
-
-def ln(x, eps=0.0):
-    return ask("layer_norm", **full(x, eps))["y"].values
-
-
-def mean(x):
-    return ask("layer_norm", **full(x))["mean"].values[0]
-
-
-def rstd(x, eps=0.0):
-    return ask("layer_norm", **full(x, eps))["rstd"].values[0]
-
-
-def composed(x):
-    return ask("layer_norm_composed", **full(x), dy=[E1])
-
-
-def rms(x):
-    return ask("rms_norm", **part(x))["y"].values
-
-
-def rrms(x):
-    return ask("rms_norm", **part(x))["rrms"].values[0]
-
-
-def dyt(x):
-    return ask("dyt", x=[x], weight=[1.0] * 4, bias=[0.0] * 4, alpha=0.5)["y"].values
+full = lambda x, eps=0.0: {"x": [x], "weight": [1.0] * len(x), "bias": [0.0] * len(x), "eps": eps}
+part = lambda x, eps=0.0: {"x": [x], "weight": [1.0] * len(x), "eps": eps}
+ln = lambda x, eps=0.0: ask("layer_norm", **full(x, eps))["y"].values
+mean = lambda x: ask("layer_norm", **full(x))["mean"].values[0]
+rstd = lambda x, eps=0.0: ask("layer_norm", **full(x, eps))["rstd"].values[0]
+composed = lambda x: ask("layer_norm_composed", **full(x), dy=[E1])
+rms = lambda x: ask("rms_norm", **part(x))["y"].values
+rrms = lambda x: ask("rms_norm", **part(x))["rrms"].values[0]
+dyt = lambda x: ask("dyt", x=[x], weight=[1.0] * 4, bias=[0.0] * 4, alpha=0.5)["y"].values
 
 
 def of_layer(x, dy, eps=0.0):
@@ -76,12 +51,8 @@ def of_layer(x, dy, eps=0.0):
                rstd=[rstd(x, eps)])
 
 
-def dx(x, dy, eps=0.0):
-    return of_layer(x, dy, eps)["dx"].values
-
-
-def of_row(name):
-    return of_layer(X, E1)[name].values[0]
+dx = lambda x, dy, eps=0.0: of_layer(x, dy, eps)["dx"].values
+of_row = lambda name: of_layer(X, E1)[name].values[0]
 
 
 def rms_dx(x, dy):
@@ -92,16 +63,9 @@ def dyt_backward(x, dy):
     return ask("dyt_backward", dy=[[float(v) for v in dy]], x=[x], weight=[1.0] * 4, alpha=0.5)
 
 
-def dyt_dx(x, dy):
-    return dyt_backward(x, dy)["dx"].values
-
-
-def dalpha(dy):
-    return dyt_backward(X, dy)["dalpha"].values[0]
-
-
-def add(x, i, step):
-    return [v + step * (i == j) for j, v in enumerate(x)]
+dyt_dx = lambda x, dy: dyt_backward(x, dy)["dx"].values
+dalpha = lambda dy: dyt_backward(X, dy)["dalpha"].values[0]
+add = lambda x, i, step: [v + step * (i == j) for j, v in enumerate(x)]
 
 
 def slope(of, i):
@@ -109,16 +73,9 @@ def slope(of, i):
     return round((of(add(X, i, 1e-4)) - of(add(X, i, -1e-4))) / 2e-4, 9)
 
 
-def var_slope(i):
-    return round(slope(lambda x: rstd(x) ** -2, i), 6)
-
-
-def r_slope(i):
-    return slope(rstd, i)
-
-
-def one_pass(x):
-    return sum(v * v for v in x) / len(x) - (sum(x) / len(x)) ** 2
+var_slope = lambda i: round(slope(lambda x: rstd(x) ** -2, i), 6)
+r_slope = lambda i: slope(rstd, i)
+one_pass = lambda x: sum(v * v for v in x) / len(x) - (sum(x) / len(x)) ** 2
 
 
 def ratios():
@@ -126,16 +83,9 @@ def ratios():
     return ask("compare", x=normal[0], dy=normal[1])["ratios"].values
 
 
-def default_signal():
-    return [a6.std_of(m) for m in a6.predicted(8, 512, 1 / 1536, 1 / 1536)]
-
-
-def he_signal():
-    return [a6.std_of(m) for m in a6.predicted(8, 512, 1 / 256, 0)]
-
-
-def relu_std():
-    return a6.std_of(0.5)
+default_signal = lambda: [a6.std_of(m) for m in a6.predicted(8, 512, 1 / 1536, 1 / 1536)]
+he_signal = lambda: [a6.std_of(m) for m in a6.predicted(8, 512, 1 / 256, 0)]
+relu_std = lambda: a6.std_of(0.5)
 
 
 def pictures():

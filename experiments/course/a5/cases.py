@@ -9,8 +9,7 @@ ALLOWED = []  # of the library beside its tensors: optimizers are to be written
 POINTS = {1: 10, 2: 20, 3: 35, 4: 15, 5: 20}  # of each task
 
 
-def columns(dws):
-    return [dws.values[c::dws.shape[1]] for c in range(dws.shape[1])]
+columns = lambda dws: [dws.values[c::dws.shape[1]] for c in range(dws.shape[1])]
 
 
 def paths(w, dws, walk):

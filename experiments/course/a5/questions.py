@@ -43,8 +43,7 @@ def valley_limit(scale):
     return 2 / size
 
 
-def clipped_apart(norms, most):
-    return [min(n, most) for n in norms]
+clipped_apart = lambda norms, most: [min(n, most) for n in norms]
 
 
 def turned(norms, most):

@@ -15,8 +15,7 @@ def predicted(depth, width, weight, bias):
     return [f ** l + bias / 2 * sum(f ** i for i in range(l)) for l in range(1, depth + 1)]
 
 
-def std_of(m):
-    return math.sqrt(2 * m) * math.sqrt(0.5 - 0.5 / math.pi)
+std_of = lambda m: math.sqrt(2 * m) * math.sqrt(0.5 - 0.5 / math.pi)
 
 
 def gradient_norms(depth, width, batch, weight, bias):

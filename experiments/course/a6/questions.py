@@ -10,8 +10,7 @@ def default(width, depth):
     return [cases.std_of(m) for m in cases.predicted(depth, width, 1 / (3 * width), 1 / (3 * width))]
 
 
-def plateau(width):
-    return cases.std_of(1 / (6 * width) / (1 - 1 / 6))
+plateau = lambda width: cases.std_of(1 / (6 * width) / (1 - 1 / 6))
 
 
 def questions(draw):

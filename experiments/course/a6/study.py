@@ -49,8 +49,7 @@ ask = None  # the reference's answers, given by grading/handouts.py
 C, DEPTH = 512, 8
 
 
-def variance(init):
-    return ask("variances", init=init, width=C)["weight"].values[0]
+variance = lambda init: ask("variances", init=init, width=C)["weight"].values[0]
 
 
 def of(init):
@@ -58,16 +57,9 @@ def of(init):
     return {"width": C, "weight": found["weight"].values[0], "bias": found["bias"].values[0]}
 
 
-def stds(init, count):
-    return ask("predict_std", depth=DEPTH, **of(init))["std"].values[:count]
-
-
-def plateau():
-    return ask("plateau", **of(0))["std"].values[0]
-
-
-def norms():
-    return ask("predict_gradient", depth=DEPTH, batch=BATCH, **of(0))["norm"].values
+stds = lambda init, count: ask("predict_std", depth=DEPTH, **of(init))["std"].values[:count]
+plateau = lambda: ask("plateau", **of(0))["std"].values[0]
+norms = lambda: ask("predict_gradient", depth=DEPTH, batch=BATCH, **of(0))["norm"].values
 
 
 def std1():
@@ -114,12 +106,8 @@ def first_too_small():
     return 1 / math.sqrt(m_after(1, **of(0)))
 
 
-def t(seeds, layers):
-    return oracle.student_quantile(1 - 0.005 / layers, seeds - 1)
-
-
-def reach(seeds, layers):
-    return t(seeds, layers) * math.sqrt(1 + 1 / seeds)
+t = lambda seeds, layers: oracle.student_quantile(1 - 0.005 / layers, seeds - 1)
+reach = lambda seeds, layers: t(seeds, layers) * math.sqrt(1 + 1 / seeds)
 
 
 def seeds_needed(layers):

@@ -41,8 +41,7 @@ Q, K, V = Array((1, 1, 1), [1.0]), Array((3, 1, 1), [math.log(v) for v in (1.0, 
     (3, 1, 1), [8.0, 0.0, 16.0])
 
 
-def look(name):
-    return ask("attention", q=Q, k=K, v=V, causal=0)[name].values
+look = lambda name: ask("attention", q=Q, k=K, v=V, causal=0)[name].values
 
 
 def back(name):
@@ -68,12 +67,8 @@ def quarter():
     return [round(y[1], 12), round(y[3], 12)]
 
 
-def swiglu(gate, up):
-    return ask("swiglu", gate=[gate], up=[up])["y"].values[0]
-
-
-def gate_slope(gate):
-    return ask("swiglu_backward", dy=[1.0], gate=[gate], up=[1.0])["dgate"].values[0]
+swiglu = lambda gate, up: ask("swiglu", gate=[gate], up=[up])["y"].values[0]
+gate_slope = lambda gate: ask("swiglu_backward", dy=[1.0], gate=[gate], up=[1.0])["dgate"].values[0]
 
 
 def largest(dim, factor):

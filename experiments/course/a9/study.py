@@ -19,12 +19,8 @@ def near(values):
     return [round(v, 6) for v in values]
 
 
-def softmax(x):
-    return near(ask("softmax", x=[x])["y"].values)
-
-
-def norm(what, eps=0.0):
-    return near(ask("softmax_rms_norm", x=[X], weight=ONE, eps=eps)[what].values)
+softmax = lambda x: near(ask("softmax", x=[x])["y"].values)
+norm = lambda what, eps=0.0: near(ask("softmax_rms_norm", x=[X], weight=ONE, eps=eps)[what].values)
 
 
 def dx(eps=0.0):
@@ -45,8 +41,7 @@ def predicted(what, **changed):
     return ask("predict", **{**work, **changed})[what].values[0]
 
 
-def taylor(degree, f):
-    return sum(f ** i / math.factorial(i) for i in range(degree + 1))
+taylor = lambda degree, f: sum(f ** i / math.factorial(i) for i in range(degree + 1))
 
 
 def degree_error(degree):
