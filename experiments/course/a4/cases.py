@@ -1,5 +1,6 @@
 """a4's cases."""
 import math
+from functools import partial
 import oracle
 from course import case
 from oracle import gradients, normal
@@ -9,6 +10,7 @@ from tensors import Array, array
 ALLOWED = ["add", "subtract", "multiply", "divide", "affine", "reciprocal", "square", "sqrt", "pow", "sum",
            "mean", "var", "reshape", "expand", "broadcast_to"]
 POINTS = {1: 15, 2: 30, 3: 20, 4: 20, 5: 15}  # of each task
+LOOSE = dict(rtol=1e-7, atol=1e-8)  # the statistics' cancellation, at small x
 
 
 def scaled(values, weight, bias=None):
@@ -99,68 +101,63 @@ def too_fine_for_differences():
                "alpha · x is of the usual size", rtol=1e-7, atol=0)
 
 
+def layers(x, weight, bias, dy, eps):
+    """(name, task, call, inputs, wanted, hint, tolerance) of LayerNorm and RMSNorm: composed, forward, back."""
+    layer, rms = partial(layer_norm, eps=eps), partial(rms_norm, eps=eps)
+    full, part = {"x": x, "weight": weight, "bias": bias}, {"x": x, "weight": weight}
+    of_layer, of_rms = statistics(x, eps)
+    grads, rms_grads = (in_order(gradients(f, given, given, dy)) for f, given in ((layer, full), (rms, part)))
+    ones, zeros = (Array(weight.shape, [v] * len(weight.values)) for v in (1.0, 0.0))
+    of_rows = means(dy, weight, layer(x, ones, zeros))
+    of_rms_rows = {"mean_dz_z?": means(dy, weight, rms(x, ones))["mean_dz_z?"]}
+    yield ("LayerNorm composed", 1, "layer_norm_composed", {**full, "eps": eps, "dy": dy},
+           {"y": layer(**full), **grads},
+           "the population's variance; eps under the root; statistics of each row, kept as (N, 1)", LOOSE)
+    yield ("RMSNorm composed", 1, "rms_norm_composed", {**part, "eps": eps, "dy": dy},
+           {"y": rms(**part), **rms_grads}, "no mean is taken off; eps under the root", LOOSE)
+    yield ("LayerNorm", 2, "layer_norm", {**full, "eps": eps}, {**of_layer, "y": layer(**full)},
+           "the population's variance; eps beside it, under the root", {})
+    yield ("LayerNorm's gradient", 2, "layer_norm_backward", {**part, "dy": dy, **of_layer},
+           {**in_order(grads, ("dbias", "dweight")), **of_rows, "dx": grads["dx"]}, "all rows use "
+           "dweight and dbias; dx: three roads, two means of the row (handout, section 3)", LOOSE)
+    yield ("RMSNorm", 3, "rms_norm", {**part, "eps": eps}, {**of_rms, "y": rms(**part)},
+           "no mean is taken off; eps under the root", {})
+    yield ("RMSNorm's gradient", 3, "rms_norm_backward", {**part, "dy": dy, **of_rms},
+           {"dweight": rms_grads["dweight"], **of_rms_rows, "dx": rms_grads["dx"]},
+           "as LayerNorm's, with one road fewer: no mean of the row is taken off", LOOSE)
+
+
+def of_dyt(numbers, dy):
+    """DyT's gradients; alpha is a single number."""
+    found = gradients(dyt, numbers, numbers, dy)
+    return in_order({**found, "dalpha": Array((), found["dalpha"].values)})
+
+
 def cases():
-    data = [  # name, x, eps, public
-        ("rows", normal(1, 3, 4), 1e-5, True),
-        ("off centre", normal(2, 2, 6, shift=5.0), 1e-5, True),
-        ("a large eps", normal(3, 3, 3), 0.5, True),
-        ("small numbers, where eps rules", normal(4, 2, 5, scale=1e-3), 1e-5, False),
-        ("one row", normal(5, 1, 7, scale=3.0), 1e-3, False),
-        ("many rows", normal(6, 9, 2), 0.1, False),
-        ("wide", normal(7, 2, 16, shift=-2.0), 0.25, False),
-        ("one column", normal(8, 3, 1), 0.1, False),
-    ]
-    for name, x, eps, public in data:
+    for name, x, eps, public in [
+            ("rows", normal(1, 3, 4), 1e-5, True), ("off centre", normal(2, 2, 6, shift=5.0), 1e-5, True),
+            ("a large eps", normal(3, 3, 3), 0.5, True),
+            ("small numbers, where eps rules", normal(4, 2, 5, scale=1e-3), 1e-5, False),
+            ("one row", normal(5, 1, 7, scale=3.0), 1e-3, False), ("many rows", normal(6, 9, 2), 0.1, False),
+            ("wide", normal(7, 2, 16, shift=-2.0), 0.25, False), ("one column", normal(8, 3, 1), 0.1, False)]:
         if not public:
             x = drawn(name, x, eps)
         n, c = x.shape
         weight, bias, dy = normal(9, c, shift=1.0), normal(10, c), normal(11, n, c)
-        of_layer, of_rms = statistics(x, eps)
-        layer = lambda x, weight, bias: layer_norm(x, weight, bias, eps)
-        rms = lambda x, weight: rms_norm(x, weight, eps)
-        full = {"x": x, "weight": weight, "bias": bias}
-        part = {"x": x, "weight": weight}
-        grads = in_order(gradients(layer, full, full, dy))
-        rms_grads = in_order(gradients(rms, part, part, dy))
-        ones_of, zeros_of = Array((c,), [1.0] * c), Array((c,), [0.0] * c)
-        of_rows = means(dy, weight, layer_norm(x, ones_of, zeros_of, eps))
-        of_rms_rows = {"mean_dz_z?": means(dy, weight, rms_norm(x, ones_of, eps))["mean_dz_z?"]}
-        loose = dict(rtol=1e-7, atol=1e-8)  # the statistics' cancellation, at small x
-        yield case(1, "layer_norm_composed", f"LayerNorm composed, {name}", {**full, "eps": eps, "dy": dy},
-                   {"y": layer(**full), **grads},
-                   "the population's variance; eps under the root; statistics of each row, kept as (N, 1)",
-                   public=public, **loose)
-        yield case(1, "rms_norm_composed", f"RMSNorm composed, {name}", {**part, "eps": eps, "dy": dy},
-                   {"y": rms(**part), **rms_grads}, "no mean is taken off; eps under the root", public=public,
-                   **loose)
-        yield case(2, "layer_norm", f"LayerNorm, {name}", {**full, "eps": eps},
-                   {**of_layer, "y": layer(**full)},
-                   "the population's variance; eps beside it, under the root", public=public)
-        yield case(2, "layer_norm_backward", f"LayerNorm's gradient, {name}",
-                   {"dy": dy, "x": x, "weight": weight, **of_layer},
-                   {**in_order(grads, ("dbias", "dweight")), **of_rows, "dx": grads["dx"]}, "all rows use "
-                   "dweight and dbias; dx: three roads, two means of the row (handout, section 3)",
-                   public=public, **loose)
-        yield case(3, "rms_norm", f"RMSNorm, {name}", {**part, "eps": eps}, {**of_rms, "y": rms(**part)},
-                   "no mean is taken off; eps under the root", public=public)
-        yield case(3, "rms_norm_backward", f"RMSNorm's gradient, {name}",
-                   {"dy": dy, "x": x, "weight": weight, **of_rms},
-                   {"dweight": rms_grads["dweight"], **of_rms_rows, "dx": rms_grads["dx"]},
-                   "as LayerNorm's, with one road fewer: no mean of the row is taken off", public=public,
-                   **loose)
+        for what, task, call, inputs, wanted, hint, how in layers(x, weight, bias, dy, eps):
+            yield case(task, call, f"{what}, {name}", inputs, wanted, hint, public=public, **how)
         for alpha in (0.5, -1.25):
             if (alpha == 0.5) != public and name != "many rows":
                 continue
             alpha = alpha if public else alpha * oracle.draws(f"alpha {name}").uniform(0.8, 1.2)
-            numbers = {**full, "alpha": Array((1,), [alpha])}
-            yield case(4, "dyt", f"DyT with alpha {'below' if alpha < 0 else 'above'} 0, {name}", numbers,
-                       {"y": dyt(**numbers)}, "each element by itself; weight and bias are of its channel",
-                       public=public)
-            wanted = gradients(dyt, numbers, numbers, dy)
-            wanted = in_order({**wanted, "dalpha": Array((), wanted["dalpha"].values)})
-            yield case(4, "dyt_backward", f"DyT's gradient with alpha {'below' if alpha < 0 else 'above'} 0, {name}", {"dy": dy, "x": x, "alpha": alpha, "weight": weight}, wanted,
+            numbers = {"x": x, "weight": weight, "bias": bias, "alpha": Array((1,), [alpha])}
+            side = f"with alpha {'below' if alpha < 0 else 'above'} 0, {name}"
+            yield case(4, "dyt", f"DyT {side}", numbers, {"y": dyt(**numbers)},
+                       "each element by itself; weight and bias are of its channel", public=public)
+            yield case(4, "dyt_backward", f"DyT's gradient {side}",
+                       {"dy": dy, "x": x, "alpha": alpha, "weight": weight}, of_dyt(numbers, dy),
                        "the slope of tanh; alpha is used by every element, weight and bias by every row",
-                       public=public, **loose)
+                       public=public, **LOOSE)
         one, zero = Array((c,), [1.0] * c), Array((c,), [0.0] * c)
         ones = [(lambda x: layer_norm(x, one, zero, 1e-5)), (lambda x: rms_norm(x, one, 1e-5)),
                 (lambda x: dyt(x, array([0.5]), one, zero))]
@@ -182,25 +179,12 @@ def cases():
                {"y": [[1.0, 2.0, 3.0, 4.0]], "rstd": [1 / math.sqrt(1e-5)]}, "the bias is what is left")
     yield case(3, "rms_norm", "RMSNorm of zeros", {"x": [[0.0] * 4], "weight": one, "eps": 1e-6},
                {"y": [[0.0] * 4], "rrms": [1e3]}, "eps keeps it finite")
-    x = normal("second", 3, 4)
-    weight, bias, dy = normal("second weight", 4), normal("second bias", 4), normal("second dy", 3, 4)
-    full, part = {"x": x, "weight": weight, "bias": bias}, {"x": x, "weight": weight}
-    of_layer, of_rms = statistics(x, 1e-3)
-    layer = lambda x, weight, bias: layer_norm(x, weight, bias, 1e-3)
-    rms = lambda x, weight: rms_norm(x, weight, 1e-3)
-    numbers = {**full, "alpha": Array((1,), [0.7])}
-    of_dyt = gradients(dyt, numbers, numbers, dy)
-    of_dyt["dalpha"] = Array((), of_dyt["dalpha"].values)
-    loose = dict(rtol=1e-7, atol=1e-8)
-    for name, task, call, inputs, wanted, how in [
-            ("LayerNorm", 2, "layer_norm", {**full, "eps": 1e-3}, {"y": layer(**full), **of_layer}, {}),
-            ("LayerNorm's gradient", 2, "layer_norm_backward", {**part, "dy": dy, **of_layer},
-             gradients(layer, full, full, dy), loose),
-            ("RMSNorm", 3, "rms_norm", {**part, "eps": 1e-3}, {"y": rms(**part), **of_rms}, {}),
-            ("RMSNorm's gradient", 3, "rms_norm_backward", {**part, "dy": dy, **of_rms},
-             gradients(rms, part, part, dy), loose),
-            ("DyT's gradient", 4, "dyt_backward", {**part, "dy": dy, "alpha": 0.7}, of_dyt, loose)]:
-        yield case(task, call, f"a second {name}", {**inputs, "warm": 1}, wanted, **how)
+    x, weight, bias = normal("second", 3, 4), normal("second weight", 4), normal("second bias", 4)
+    dy = normal("second dy", 3, 4)
+    second = [("DyT's gradient", 4, "dyt_backward", {"x": x, "weight": weight, "dy": dy, "alpha": 0.7},
+               of_dyt({"x": x, "weight": weight, "bias": bias, "alpha": Array((1,), [0.7])}, dy), "", LOOSE)]
+    for what, task, call, inputs, wanted, _, how in [*layers(x, weight, bias, dy, 1e-3)][2:] + second:
+        yield case(task, call, f"a second {what}", {**inputs, "warm": 1}, wanted, **how)
     yield from too_fine_for_differences()
     x = normal(1, 3, 4)
     for what, task, shapes, public in [
