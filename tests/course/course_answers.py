@@ -93,7 +93,7 @@ def spread(text):
 
 
 def soft(text):
-    weights, dy, i = logs(text), numbers(text.split("dy =")[1])[:3], int(after(text, "element")) - 1
+    weights, dy, i = logs(text), numbers(text.split("dy =")[1])[:3], int(after(text, "element"))
     p = [w / sum(weights) for w in weights]
     return p[i] * (dy[i] - sum(a * b for a, b in zip(p, dy)))
 
@@ -132,7 +132,7 @@ def mixed(text):
 
 def of_weight(text):
     pairs = [tuple(map(float, pair)) for pair in re.findall(r"\((-?\d+), (-?\d+)\)", text)]
-    row, column = (int(after(text, word)) - 1 for word in ("at row", "column"))
+    row, column = (int(after(text, word)) for word in ("at row", "column"))
     return sum(x[column] * d[row] for x, d in zip(pairs[:3], pairs[3:]))
 
 
@@ -182,7 +182,7 @@ def weighed(text):
 
 def key_slope(text):
     weights, values, y = weighed(text)
-    i = int(after(text, "dk of key")) - 1
+    i = int(after(text, "dk of key"))
     return after(text, "dy =") * weights[i] / sum(weights) * (values[i] - y)
 
 

@@ -38,7 +38,7 @@ def questions(draw):
     large, small, off = draw.randint(2, 9) * 1000, draw.choice([0.5, 1.5, 2.5]), draw.choice([0.2, 0.3, 0.4])
     n = [float(large), small]
     yield (f"Analytic gradient ({large}, {small + off:g}), numeric gradient ({large}, {small:g}). "
-           "gradient_error, as section 1 defines it?", cases.gradient_error([n[0], small + off], n), {})
+           "gradient_error, as section 1 (The judge) defines it?", cases.gradient_error([n[0], small + off], n), {})
     batch, rows, columns = (draw.randint(3, 6) for _ in range(3))
     row = draw.randint(1, rows - 1)
     yield (f"x of shape ({rows}, 1) was read as ({batch}, {rows}, {columns}). dy at (b, r, c), counted from "
@@ -58,7 +58,7 @@ def questions(draw):
            "products of matmul_backward?", 2 * (m * k + k * n) * m * k * n / (2 * m * k * n), {})
     weights, dy, place = drawn_row(draw)
     yield (f"Logits {', '.join(f'log {w}' for w in weights)}; dy = ({', '.join(map(str, dy))}). softmax's dx "
-           f"at element {place + 1}?", softmax_slopes(weights, dy)[place], {})
+           f"at element {place}, counted from 0?", softmax_slopes(weights, dy)[place], {})
     equal = draw.randint(5, 20)
     yield f"A row of {equal} equal logits, dy = 1 at one of them and 0 elsewhere. The length ‖dx‖ of softmax's gradient?", math.hypot(*softmax_slopes([1] * equal, [1] + [0] * (equal - 1))), {}
     count = draw.randint(3, 12)

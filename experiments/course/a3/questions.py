@@ -85,5 +85,5 @@ def questions(draw):
         if weight_slope(x, dy, k, m) not in (0, weight_slope(x, dy, m, k), x[2][k] * dy[2][m]) and k != m:
             break
     show = lambda rows: ", ".join(f"({a}, {b})" for a, b in rows)
-    yield (f"y = x Wᵀ, three rows of x: {show(x)}; of dy: {show(dy)}. dW at row {m + 1}, column {k + 1}, "
-           "counted from 1?", weight_slope(x, dy, k, m), {})
+    yield (f"y = x Wᵀ, three rows of x: {show(x)}; of dy: {show(dy)}. dW at row {m}, column {k}, "
+           "counted from 0?", weight_slope(x, dy, k, m), {})

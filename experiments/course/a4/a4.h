@@ -9,7 +9,7 @@
 #include "tensors.h"
 
 // --- task 1: of the library's ops (mean, var, square, sqrt, reciprocal, +, −, ·, /). The driver records a
-// tape: the gradient comes for free. The formulas stand in section 2 of the handout.
+// tape: the gradient comes for free. The formulas: the handout's section 2 (Three norms).
 Tensor layer_norm_composed(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 Tensor rms_norm_composed(const Tensor& x, const Tensor& weight, double eps);
 
@@ -37,7 +37,7 @@ struct RmsNorm {
 RmsNorm rms_norm(const Tensor& x, const Tensor& weight, double eps);
 Gradients rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const RmsNorm& saved);
 
-// y of section 2's third row
+// y of section 2 (Three norms), third row
 Tensor dyt(const Tensor& x, double alpha, const Tensor& weight, const Tensor& bias);
 struct DytGradients {
   Tensor dx;

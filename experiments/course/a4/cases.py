@@ -119,7 +119,7 @@ def layers(x, weight, bias, dy, eps):
            "the population's variance; eps beside it, under the root", {})
     yield ("LayerNorm's gradient", 2, "layer_norm_backward", {**part, "dy": dy, **of_layer},
            {**in_order(grads, ("dbias", "dweight")), **of_rows, "dx": grads["dx"]}, "all rows use "
-           "dweight and dbias; dx: three roads, two means of the row (handout, section 3)", LOOSE)
+           "dweight and dbias; dx: three roads, two means of the row as in section 3 (The gradient)", LOOSE)
     yield ("RMSNorm", 3, "rms_norm", {**part, "eps": eps}, {**of_rms, "y": rms(**part)},
            "no mean is taken off; eps under the root", {})
     yield ("RMSNorm's gradient", 3, "rms_norm_backward", {**part, "dy": dy, **of_rms},

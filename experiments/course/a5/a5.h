@@ -9,11 +9,11 @@
 
 #include "tensors.h"
 
-// --- task 1: section 1 of the handout. Throws isobar::Error naming both shapes when they differ, and changes
-// nothing.
+// --- task 1: the handout's section 1 (SGD). Throws isobar::Error naming both shapes when they differ, and
+// changes nothing.
 void sgd(Tensor& w, const Tensor& dw, double lr, double decay = 0);
 
-// --- task 2: Polyak's momentum, and Nesterov's, as in PyTorch: section 2
+// --- task 2: Polyak's momentum, and Nesterov's, as in PyTorch: section 2 (Momentum)
 struct Momentum {
   double lr = 0.1, momentum = 0.9, decay = 0;
   bool nesterov = false;
@@ -21,7 +21,7 @@ struct Momentum {
   void step(Tensor& w, const Tensor& dw);
 };
 
-// --- task 3: AdamW (Loshchilov & Hutter 2019), as in PyTorch: section 3
+// --- task 3: AdamW (Loshchilov & Hutter 2019), as in PyTorch: section 3 (AdamW)
 struct AdamW {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0.01;
   Tensor m = {}, v = {};  // zeros before the first step

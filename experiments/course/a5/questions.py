@@ -56,7 +56,7 @@ def questions(draw):
     curvature, mu = draw.choice([0.5, 2, 4, 5, 8]), draw.choice([0.5, 0.6, 0.8])
     yield f"loss = {curvature} · w²/2, plain SGD. From which lr on does |w| grow at every step?", limit(
         curvature, 0.0), {}
-    yield f"The same loss, {curvature} · w²/2, with momentum μ = {mu}, u and w as in section 2. From which lr on does |w| grow, over many steps?", limit(curvature, mu), {}
+    yield f"The same loss, {curvature} · w²/2, with momentum μ = {mu}, u and w as in section 2 (Momentum). From which lr on does |w| grow, over many steps?", limit(curvature, mu), {}
     scale = draw.choice([0.5, 0.8, 1.2, 1.5, 2])
     yield (f"The valley of `./study` (`study.py`): its X with all numbers times {scale}, the loss is the "
            "mean of the rows' (x · w − y)². From which lr on does plain SGD diverge? (./study can try it.)",

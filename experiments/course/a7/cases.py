@@ -43,6 +43,19 @@ def attend(q, k, v, causal):
                  lambda t, h, d: sum(p[h, t, s] * v[s, h * kv_heads // heads, d] for s in range(k.shape[0])))
 
 
+def attended(what, name, q, k, v, dy, causal, public=False, **more):
+    """Attention and its gradient, whose probabilities come with the request."""
+    p = probabilities(q, k, causal)
+    yield case(2, "attention", what + name, {"q": q, "k": k, "v": v, "causal": causal, **more},
+               {"y": attend(q, k, v, causal), "probability": p}, "" if more else "scaled by 1/√D; query t sees "
+               "s ≤ t + (S − T); query head h reads key head h / (H/K)", public=public)
+    yield case(3, "attention_backward", f"{what}'s gradient{name}",
+               {"dy": dy, "q": q, "k": k, "v": v, "probability": p, **more},
+               gradients(lambda q, k, v: attend(q, k, v, causal), {"q": q, "k": k, "v": v}, "qkv", dy),
+               "" if more else "section 5 (Attention's gradient) by hand: dv, dp, dz, then dq and dk; 1/√D once; heads of a group add "
+               "up in dk and dv", public=public, rtol=1e-8, atol=1e-11)
+
+
 def silu_up(gate, up):
     return Array(gate.shape, [x / (1 + oracle.exp(-x)) * u for x, u in zip(gate.values, up.values)])
 
@@ -81,36 +94,19 @@ def cases():
         if not public:  # as many earlier keys, and heads that divide
             (d,), (more,) = oracle.longer(f"channels of {name}")(d), oracle.longer(f"length of {name}")(2)
             t, s = (t, s) if t == 1 else (t + more - 2, s + more - 2)
-        q, k, v = normal(3, t, h, d), normal(4, s, k_heads, d), normal(5, s, k_heads, d)
-        dy = normal(6, t, h, d)
-        p = probabilities(q, k, causal)
-        yield case(2, "attention", f"attention, {name}", {"q": q, "k": k, "v": v, "causal": causal},
-                   {"y": attend(q, k, v, causal), "probability": p},
-                   "scaled by 1/√D; query t sees s ≤ t + (S − T); query head h reads key head h / (H/K)",
-                   public=public)
-        yield case(3, "attention_backward", f"attention's gradient, {name}",
-                   {"dy": dy, "q": q, "k": k, "v": v, "probability": p},
-                   gradients(lambda q, k, v: attend(q, k, v, causal), {"q": q, "k": k, "v": v}, "qkv", dy),
-                   "section 5 by hand: dv, dp, dz, then dq and dk; 1/√D once; heads of a group add up in dk "
-                   "and dv", public=public, rtol=1e-8, atol=1e-11)
-    q, k, v = normal("q", 3, 4, 2), normal("k", 5, 2, 2), normal("v", 5, 2, 2)
-    dy, p = normal("dy", 3, 4, 2), probabilities(q, k, 1)
-    yield case(2, "attention", "a second attention", {"q": q, "k": k, "v": v, "causal": 1, "warm": 1},
-               {"y": attend(q, k, v, 1), "probability": p})
-    yield case(3, "attention_backward", "a second attention's gradient",
-               {"dy": dy, "q": q, "k": k, "v": v, "probability": p, "warm": 1},
-               gradients(lambda q, k, v: attend(q, k, v, 1), {"q": q, "k": k, "v": v}, "qkv", dy), rtol=1e-8, atol=1e-11)
+        yield from attended("attention", f", {name}", normal(3, t, h, d), normal(4, s, k_heads, d),
+                            normal(5, s, k_heads, d), normal(6, t, h, d), causal, public=public)
+    yield from attended("a second attention", "", normal("q", 3, 4, 2), normal("k", 5, 2, 2),
+                        normal("v", 5, 2, 2), normal("dy", 3, 4, 2), 1, warm=1)
     for name, scale, public in [("large logits", 100.0, True), ("very large logits", 3e3, False)]:
         q, k, v = normal(7, 3, 2, 4, scale=scale), normal(8, 3, 2, 4), normal(9, 3, 2, 4)
         yield case(2, "attention", f"attention, {name}", {"q": q, "k": k, "v": v, "causal": 1},
                    {"y": attend(q, k, v, 1), "probability": probabilities(q, k, 1)},
                    "subtract the largest logit of those that are seen", public=public, rtol=1e-8)
-    low, v = normal(10, 3, 1, 2, scale=1e-3), normal(9, 3, 1, 2)
-    one = Array((3, 1, 2), [-900.0, 0.0] * 3)
-    yield case(2, "attention", "attention, all logits very negative",
-               {"q": one, "k": Array((3, 1, 2), [1.0 + x for x in low.values]), "v": v, "causal": 0},
-               {"y": attend(one, Array((3, 1, 2), [1.0 + x for x in low.values]), v, 0)},
-               "the largest logit is far below 0 here")
+    low, v, one = normal(10, 3, 1, 2, scale=1e-3), normal(9, 3, 1, 2), Array((3, 1, 2), [-900.0, 0.0] * 3)
+    k = Array((3, 1, 2), [1.0 + x for x in low.values])
+    yield case(2, "attention", "attention, all logits very negative", {"q": one, "k": k, "v": v, "causal": 0},
+               {"y": attend(one, k, v, 0)}, "the largest logit is far below 0 here")
     for name, qs, ks, causal, public in [("3 heads cannot share 2", (2, 3, 4), (2, 2, 4), 1, True),
                                          ("5 heads cannot share 3", (2, 5, 2), (2, 3, 2), 0, False),
                                          ("channels differ", (2, 2, 4), (2, 2, 6), 0, False),

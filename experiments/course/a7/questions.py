@@ -40,7 +40,7 @@ def questions(draw):
     text = f"D = 1, q = 1, keys {', '.join(f'log {w}' for w in weights)}, values {', '.join(map(str, values))}"
     yield f"{text}. y?", looked(weights, values), {}
     dy = draw.randint(2, 6)
-    yield f"The same: {text}, dy = {dy}. dk of key {place + 1}?", key_slopes(weights, values, dy)[place], {}
+    yield f"The same: {text}, dy = {dy}. dk of key {place}, counted from 0?", key_slopes(weights, values, dy)[place], {}
     hidden = draw.randint(1, 2)
     yield (f"The same: {text}. The last {hidden} of the keys may not be seen, but the mask is multiplied "
            "onto p *after* softmax. The sum of the shares?", sum(weights[:3 - hidden]) / sum(weights), {})

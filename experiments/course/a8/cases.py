@@ -256,7 +256,7 @@ def cases():
                                               False), (10, 9, draw.uniform(0.5, 2), 14, False)]:
         yield case(2, "learning_rate", "learning rate, " + ("5 of 20 steps to warm up" if public else f"drawn {count}"), {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
                    {"rates": [rate(s, steps, warmup, lr) for s in range(count)]},
-                   "a line up, half a cosine down, then a tenth: the table of section 2", public=public)
+                   "a line up, half a cosine down, then a tenth: the table of section 2 (The start)", public=public)
     # --- tasks 3, 4
     for name, vocabulary, layers, heads, width, texts, public in [
             ("one block, one head", 5, 1, 1, 4, [[1, 4, 0]], True),

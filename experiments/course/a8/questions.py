@@ -44,7 +44,7 @@ def questions(draw):
     yield f"lr = {lr}, warmup = {warmup}, steps = {steps}. The rate at step {step}?", cases.rate(
         step, steps, warmup, lr), {}
     few, width, repeats = draw.choice([5, 6, 8, 10]), draw.choice([48, 64, 96]), draw.choice([0, 5, 10])
-    yield (f"The start of section 4 with V = {few}, C = {width}, all logits 0 but one; in the text, "
+    yield (f"The start of section 4 (The loss) with V = {few}, C = {width}, all logits 0 but one; in the text, "
            f"{repeats} % of the symbols are the same as the one before. The loss?",
            start_loss(few, width, repeats / 100), {})
     many, surely = draw.choice([6, 10, 26]), draw.choice([0.5, 0.6, 0.7, 0.8])

@@ -23,7 +23,7 @@ struct Machine {
   double gigaflops;           // 10⁹ flops a second
 };
 struct Prediction {
-  double bytes;  // that move between memory and cache; see section 1 of the handout
+  double bytes;  // that move between memory and cache; section 1 (Predict) of the handout
   double flops;
   double milliseconds;  // the larger of the two times
 };

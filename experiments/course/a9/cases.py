@@ -1,5 +1,6 @@
 """a9's cases."""
 import math
+from functools import partial
 import oracle
 from course import case
 from oracle import normal
@@ -17,6 +18,7 @@ STUDENT = ["more.cmake", "baseline.cpp", "clocked.cpp"]
 CLOCKED = "softmax_rms_norm"  # the call that task 6 measures
 INF, NAN = math.inf, math.nan
 LN2 = math.log(2)
+MASKED = "−∞ − (−∞) is NaN: can it happen?"
 
 
 def f32(x):
@@ -98,12 +100,12 @@ def ulps(x, most=2):
 
 def exponential_cases():
     near = dict(rtol=2.4e-7, atol=2.9e-45)
-    ask = lambda name, x, **how: case(2, "expf_lanes", name, {"x": x},
-                                      {"y": Array(x.shape, [math.exp(v) for v in x.values])},
-                                      **{**near, **how})
+    exp_of = partial(case, 2, "expf_lanes")
+    ask = lambda name, x, **how: exp_of(name, {"x": x}, {"y": Array(x.shape, [math.exp(v) for v in x.values])},
+                                        **near, **how)
     line = lambda *values: f32(Array((len(values),), values))
-    uniform = lambda name, count, low, high: line(*(oracle.draws(name).uniform(low, high) for _ in range(1)),
-                                                  *[d for d in draw_many(name, count - 1, low, high)])
+    uniform = lambda name, count, low, high: line(
+        *(draw.uniform(low, high) for draw in [oracle.draws(name)] + [oracle.draws(f"many {name}")] * (count - 1)))
     yield ask("exp of whole numbers", line(*range(0, -18, -1)), public=True,
               hint="split x into n ln 2 and a rest: 2^n is a float's exponent")
     yield ask("exp near 0", line(*(-i / 40 for i in range(40))), public=True,
@@ -113,35 +115,30 @@ def exponential_cases():
     yield ask("exp whose result is denormal", line(*(-87 - i / 4 for i in range(64))), public=True,
               hint="2^n has no float below n = −126")
     special = line(0.0, -INF, NAN, -1.0)
-    yield case(2, "expf_lanes", "exp of 0, −∞ and NaN", {"x": special}, {"y": [1.0, 0.0, NAN, math.exp(-1)]},
-               "exactly 1; 0; NaN stays. Which of your comparisons does a NaN pass?", **near, public=True)
+    yield exp_of("exp of 0, −∞ and NaN", {"x": special}, {"y": [1.0, 0.0, NAN, math.exp(-1)]},
+                 "exactly 1; 0; NaN stays. Which of your comparisons does a NaN pass?", **near, public=True)
     for name, low, high, count in [("all of [−87, 0]", -87, 0, 3000), ("[−1, 0]", -1, 0, 1000),
                                    ("results that are denormal", -103.9, -87, 1000),
                                    ("tiny numbers", -1e-6, 0, 100), ("seven numbers", -20, 0, 7),
                                    ("33 numbers", -20, 0, 33)]:
         x = uniform(name, count, low, high)
-        yield case(2, "expf_lanes", f"exp to 2 ulp, {name}", {"x": x}, judge=ulps(x),
-                   hint="the handout's section 2 has a check for each step")
+        yield exp_of(f"exp to 2 ulp, {name}", {"x": x}, judge=ulps(x),
+                     hint="section 2 (exp without a call) has a check for each step")
         if count < 50:
-            yield case(2, "expf_lanes", f"exp to 2 ulp at an odd address, {name}", {"x": x, "offset": 3},
-                       judge=ulps(x), hint="rows begin at any float")
+            yield exp_of(f"exp to 2 ulp at an odd address, {name}", {"x": x, "offset": 3}, judge=ulps(x),
+                         hint="rows begin at any float")
     turns = line(*(-(i + 0.5) * LN2 + oracle.draws(f"turn {i}").uniform(-1e-5, 1e-5) for i in range(120)))
-    yield case(2, "expf_lanes", "exp to 2 ulp where n changes", {"x": turns}, judge=ulps(turns),
-               hint="|rest| ≤ ln 2 / 2: round, do not cut off")
+    yield exp_of("exp to 2 ulp where n changes", {"x": turns}, judge=ulps(turns),
+                 hint="|rest| ≤ ln 2 / 2: round, do not cut off")
     low = line(*(-104 - oracle.draws(f"far {i}").expovariate(1e-3) for i in range(40)), -1e4, -1e30, -3e38,
                -INF)
-    yield case(2, "expf_lanes", "exp of less than −104", {"x": low}, {"y": [0.0] * low.shape[0]},
-               "0, also where n has no room in an exponent", atol=0)
+    yield exp_of("exp of less than −104", {"x": low}, {"y": [0.0] * low.shape[0]},
+                 "0, also where n has no room in an exponent", atol=0)
     x = uniform("among NaN", 40, -9, 0)
     x.values[5] = x.values[17] = NAN
     yield ask("exp among NaN", x, hint="a NaN changes no neighbour, and stays")
     x = uniform("before", 20, -9, 0)
-    yield case(2, "expf_lanes", "a second exp", {"x": x, "warm": 1}, {"y": [math.exp(v) for v in x.values]}, **near)
-
-
-def draw_many(name, count, low, high):
-    draw = oracle.draws(f"many {name}")
-    return [draw.uniform(low, high) for _ in range(count)]
+    yield exp_of("a second exp", {"x": x, "warm": 1}, {"y": [math.exp(v) for v in x.values]}, **near)
 
 
 def rows_of_inputs():
@@ -174,36 +171,27 @@ def rows_of_inputs():
     yield "a second call", drawn("second", 3, 21), {"warm": 1}, False
 
 
-def infinite_rows():
-    """(name, x): rows of −∞ but for some."""
+def edge_rows():
+    """(name, x): rows of −∞ but for some, and a NaN."""
     for where, width in ((0, 5), (36, 37), (17, 40)):
         x = Array((2, width), [-INF] * (2 * width))
         x.values[where], x.values[width + where] = (
             oracle.draws(f"{r} but {where}").choice([-3.0, 0.5, 7.0]) for r in range(2))
-        yield f"−∞ but for number {where}", x
+        yield f"−∞ but for number {where}", x, MASKED
     x = drawn("half masked", 3, 34)
-    yield "half of it −∞", Array(x.shape, [v if i % 2 else -INF for i, v in enumerate(x.values)])
-
-
-def not_a_number():
+    yield "half of it −∞", Array(x.shape, [v if i % 2 else -INF for i, v in enumerate(x.values)]), MASKED
     x = drawn("NaN", 3, 35)
     x.values[x.shape[1] + 20] = NAN
-    return x
+    yield "NaN in one row", x, "its row is NaN, all others are not"
 
 
 def softmax_cases():
-    near, hint = dict(
-        rtol=1e-5,
-        atol=1e-37), "a larger maximum makes the sum so far smaller; the last block may not be whole"
+    ask = partial(case, 3, "softmax", rtol=1e-5, atol=1e-37)
     for name, x, more, public in rows_of_inputs():
-        yield case(3, "softmax", f"softmax, {name}", {"x": x, **more}, {"y": softmax(x)}, hint, public=public,
-                   **near)
-    for i, (name, x) in enumerate(infinite_rows()):
-        yield case(3, "softmax", f"softmax, {name}", {"x": x}, {"y": softmax(x)},
-                   "−∞ − (−∞) is NaN: can it happen?", **near, public=i == 0)
-    x = not_a_number()
-    yield case(3, "softmax", "softmax, NaN in one row", {"x": x}, {"y": softmax(x)},
-               "its row is NaN, all others are not", **near)
+        yield ask(f"softmax, {name}", {"x": x, **more}, {"y": softmax(x)}, "a larger maximum makes the sum so far "
+                  "smaller; the last block may not be whole", public=public)
+    for i, (name, x, hint) in enumerate(edge_rows()):
+        yield ask(f"softmax, {name}", {"x": x}, {"y": softmax(x)}, hint, public=i == 0)
 
 
 def norm_inputs(name, x, public):
@@ -213,34 +201,27 @@ def norm_inputs(name, x, public):
 
 
 def norm_cases():
-    near = dict(rtol=1e-5, atol=1e-36)
+    ask = partial(case, 4, CLOCKED, rtol=1e-5, atol=1e-36)
     for name, x, more, public in rows_of_inputs():
         inputs = norm_inputs(name, x, public)
-        yield case(4, CLOCKED, f"softmax and norm, {name}", {**inputs, **more},
-                   {**saved(x, inputs["eps"]), "y": forward(**inputs)}, "largest, sum, rrms of each row come "
-                   "first; what does the mean square of p have to do with that of exp(x − largest)?",
-                   public=public, **near)
+        kept = saved(x, inputs["eps"])
+        yield ask(f"softmax and norm, {name}", {**inputs, **more}, {**kept, "y": forward(**inputs)}, "largest, "
+                  "sum, rrms of each row come first; what does the mean square of p have to do with that of exp(x "
+                  "− largest)?", public=public)
         dy = f32(normal(f"dy {name}", *x.shape))
-        kept, wanted = saved(x, inputs["eps"]), backward(dy, **inputs)
         size = max(abs(r * d * w) for r, row in zip(kept["rrms"], oracle.rows(dy))
                    for d, w in zip(row, inputs["weight"].values))
-        largest = max(v for v in softmax(x).values)
         yield case(5, "softmax_rms_norm_backward", f"its gradient, {name}",
-                   {**inputs, **more, **kept, "dy": dy}, wanted,
+                   {**inputs, **more, **kept, "dy": dy}, backward(dy, **inputs),
                    "dweight first; one sum of the row is enough, and eps leaves a term", public=public,
-                   rtol=2e-5, atol=3e-6 * size * largest)
-    for i, (name, x) in enumerate(infinite_rows()):
-        inputs = norm_inputs(name, x, i == 0)
-        yield case(4, CLOCKED, f"softmax and norm, {name}", inputs, {"y": forward(**inputs)},
-                   "−∞ − (−∞) is NaN: can it happen?", **near)
-    x = not_a_number()
-    inputs = norm_inputs("NaN", x, False)
-    yield case(4, CLOCKED, "softmax and norm, NaN in one row", inputs, {"y": forward(**inputs)},
-               "its row is NaN, all others are not", **near)
+                   rtol=2e-5, atol=3e-6 * size * max(softmax(x).values))
+    for i, (name, x, hint) in enumerate(edge_rows()):
+        inputs = norm_inputs(name.removesuffix(" in one row"), x, i == 0)
+        yield ask(f"softmax and norm, {name}", inputs, {"y": forward(**inputs)}, hint)
     x = drawn("large eps", 3, 30)
     inputs = {**norm_inputs("large eps", x, False), "eps": 0.5}
-    yield case(4, CLOCKED, "softmax and norm, eps of 0.5", inputs, {"y": forward(**inputs)},
-               "eps is added to the mean square of p", **near)
+    yield ask("softmax and norm, eps of 0.5", inputs, {"y": forward(**inputs)},
+              "eps is added to the mean square of p")
     dy = f32(normal("dy large eps", *x.shape))
     yield case(5, "softmax_rms_norm_backward", "its gradient, eps of 0.5",
                {**inputs, **saved(x, 0.5), "dy": dy}, backward(dy, **inputs),

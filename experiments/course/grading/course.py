@@ -131,20 +131,18 @@ def case(task, call, name, inputs, expect=None, hint="", *, public=False, rtol=1
                 weight=weight or (1 if error is None else 0.5))
 
 
-STEPS = 16  # a case's points are sixteenths: such numbers add up to 100 exactly, in any order
-
-
 def shares(points, cases):
-    """What each case is worth of its task's points, by weight; what rounding leaves goes to who lost most."""
+    """How many tenths of a point each case is worth of its task's points, by weight; what rounding leaves goes
+    to who lost most."""
     worth = [0] * len(cases)
     for task in {case["task"] for case in cases}:
         mine = [i for i, case in enumerate(cases) if case["task"] == task]
         weights = [fractions.Fraction(cases[i]["weight"]) for i in mine]
-        exact = [points[task] * STEPS * w / sum(weights) for w in weights]
-        left = points[task] * STEPS - sum(map(int, exact))
+        exact = [10 * points[task] * w / sum(weights) for w in weights]
+        left = 10 * points[task] - sum(map(int, exact))
         lost = sorted(range(len(mine)), key=lambda j: (int(exact[j]) - exact[j], j))
         for j, i in enumerate(mine):
-            worth[i] = (int(exact[j]) + (j in lost[:left])) / STEPS
+            worth[i] = int(exact[j]) + (j in lost[:left])
     return worth
 
 

@@ -41,12 +41,12 @@ def results_of(assignment, faults, text):
     for number, (case, wrong, worth) in enumerate(zip(assignment.cases, faults, worths), 1):
         kind = "public" if case["public"] else "hidden"
         tests.append({"number": f"{case['task']}.{number}",
-                      "name": f"task {case['task']}, {kind}: {case['name']}", "score": 0 if wrong else worth,
-                      "max_score": worth, "status": "failed" if wrong else "passed",
+                      "name": f"task {case['task']}, {kind}: {case['name']}", "score": 0 if wrong else worth / 10,
+                      "max_score": worth / 10, "status": "failed" if wrong else "passed",
                       "output": "" if wrong is None else wrong if wrong.startswith("task ")
                       else f"task {case['task']}: {wrong}", "visibility": "visible"})
     passed = sum(not wrong for wrong in faults)
-    return {"score": sum(test["score"] for test in tests), "output": text, "tests": tests,
+    return {"score": sum(worth for worth, wrong in zip(worths, faults) if not wrong) / 10, "output": text, "tests": tests,
             "visibility": "visible",
             "extra_data": {"assignment": assignment.name, "passed": passed, "cases": len(faults)}}
 

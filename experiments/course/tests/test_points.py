@@ -1,6 +1,7 @@
 """Every task has public and hidden cases, points add up to 100 and stand so in handout and README; a key
 draws hidden inputs, the same ones each time, and leaves the public ones as they are; no formula of a solution
-stands in a handout, header, stub or hint, not in other names either. Needs no prefix."""
+stands in a handout, header, stub or hint, not in other names either. What they say of a section names it.
+Needs no prefix."""
 import re
 import course, leaks, tensors
 
@@ -12,7 +13,7 @@ def requests(cases):
 def test_points_add_up_and_stand_in_handout_and_readme(name, assignment):
     for cases in (assignment.cases, assignment.public(), course.Assignment(name, b"a key, its bytes").cases):
         whole = sum(assignment.points[task] for task in {case["task"] for case in cases})
-        assert sum(course.shares(assignment.points, cases)) == whole
+        assert sum(course.shares(assignment.points, cases)) == 10 * whole
     handout, readme = (path.read_text() for path in (assignment.folder / "handout.md",
                                                      course.ROOT / "README.md"))
     row = re.search(rf"(?m)^\| {name} \| \[[^|]*\|([^|]*)\|$", readme)[1]
@@ -43,6 +44,16 @@ def test_no_formula_of_a_solution_stands_in_what_a_student_reads(assignment):
     assert not leaks.given_away(assignment, leaks.read_by_students(assignment))
     for formula in leaks.formulas(assignment).values():  # each would be found there
         assert leaks.given_away(assignment, {"planted": f"Then {formula.replace('*', '·')}."}), formula
+
+
+def test_a_reference_to_a_section_names_its_title(name, assignment):
+    texts = leaks.read_by_students(assignment)
+    titles = dict(re.findall(r"(?m)^## (\d)\. (.*)$", texts["handout.md"]))
+    texts["questions"] = "\n".join(asked.text for asked in course.questions.questions(name, "Ann"))
+    for file, text in texts.items():
+        text = " ".join(re.sub(r"\n *//", "\n", text.partition("## To read")[0]).split())
+        for number, title in re.findall(r"[Ss]ections? (\d)\b(?: \((.*?)\))?", text):
+            assert title and titles[number].startswith(title), f"{file}: section {number} ({title})"
 
 
 def test_a_formula_is_found_in_other_names():
