@@ -37,7 +37,5 @@ histogram: classes count from one; histogram: yes or no | «] +→ + 1] +→] »
 histogram: shares | = 1«→.0 / classes.numel()»
 histogram: the first is left out; histogram: one too many is read | «0; i <→1; i <→0; i <=» classes
 """
-EQUIVALENT = [
-    ("average: the sum slides along", "one number is added and one taken off: right to rounding, and quicker"),
-    ("histogram: set to zero in a loop", "the same zeros"),
-]
+EQUIVALENT = [("average: the sum slides along", "one number is added and one taken off: right to rounding, and quicker"),
+              ("histogram: set to zero in a loop", "the same zeros")]

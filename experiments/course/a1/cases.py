@@ -5,7 +5,6 @@ import oracle
 from course import case
 from tensors import Array, array
 
-ALLOWED = []  # of the library beside its tensors: the tape is to be written
 
 LEAF, CONST, ADD, MUL, SUM, SIN, MUL_STOP = range(7)
 POINTS = {1: 10, 2: 20, 3: 20, 4: 35, 5: 15}  # of each task

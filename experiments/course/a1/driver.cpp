@@ -12,12 +12,6 @@ using isobar::tensor;
 
 namespace {
 
-Tensor elementwise(const Tensor& a, const std::function<double(size_t)>& f) {
-  std::vector<double> values(a.numel());
-  for (size_t i = 0; i < values.size(); ++i) values[i] = f(i);
-  return tensor(a.shape(), values);
-}
-
 struct Program {
   Tape tape;
   std::vector<Var> vars;
@@ -36,36 +30,30 @@ struct Program {
 
   Var apply(int64_t row, int64_t op, const Var& a, const Var& b) {
     const std::vector<double> x = a.value.to_vector<double>(), z = b.value.to_vector<double>();
-    const auto times = [](const Tensor& dy, const std::vector<double>& factor) {
+    std::vector<double> y, to_a, to_b;  // the value, and what dy is multiplied by on the way to a and b
+    double total = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (op == 2) y.push_back(x[i] + z[i]);
+      if (op == 3 || op == 6) y.push_back(x[i] * z[i]), to_a.push_back(z[i]), to_b.push_back(x[i]);
+      if (op == 5) y.push_back(std::sin(x[i])), to_a.push_back(std::cos(x[i]));
+      total += x[i];
+    }
+    const Shape shape = a.value.shape();
+    const auto times = [](const Tensor& dy, std::vector<double> factor) {
       const std::vector<double> d = dy.to_vector<double>();
-      return elementwise(dy, [&](size_t i) { return d[i] * factor[i]; });
+      for (size_t i = 0; i < d.size(); ++i) factor[i] *= d[i];
+      return tensor(dy.shape(), factor);
     };
-    const auto count = [this, row] {
+    const auto backward = [=, this](const Tensor& dy) -> std::vector<Tensor> {
       calls[row] += 1;
       visited.push_back(vars[row].slot);
+      if (op == 2) return {dy, dy};  // both inputs get the very same tensor
+      if (op == 4) return {isobar::full(shape, dy.item(), Dtype::f64)};
+      if (op == 5) return {times(dy, to_a)};
+      return {times(dy, to_a), op == 6 ? Tensor() : times(dy, to_b)};
     };
-    if (op == 2)  // both inputs get the very same tensor
-      return tape.record(elementwise(a.value, [&](size_t i) { return x[i] + z[i]; }), {a, b},
-                         [=](const Tensor& dy) {
-                           return count(), std::vector{dy, dy};
-                         });
-    if (op == 3 || op == 6)
-      return tape.record(elementwise(a.value, [&](size_t i) { return x[i] * z[i]; }), {a, b},
-                         [=](const Tensor& dy) {
-                           return count(), std::vector{times(dy, z), op == 6 ? Tensor() : times(dy, x)};
-                         });
-    if (op == 4) {
-      double total = 0;
-      for (const double v : x) total += v;
-      const Shape shape = a.value.shape();
-      return tape.record(isobar::full({}, total, Dtype::f64), {a}, [=](const Tensor& dy) {
-        return count(), std::vector{isobar::full(shape, dy.item(), Dtype::f64)};
-      });
-    }
-    std::vector<double> slope(x.size());
-    for (size_t i = 0; i < x.size(); ++i) slope[i] = std::cos(x[i]);
-    return tape.record(elementwise(a.value, [&](size_t i) { return std::sin(x[i]); }), {a},
-                       [=](const Tensor& dy) { return count(), std::vector{times(dy, slope)}; });
+    const std::vector<Var> inputs = op == 4 || op == 5 ? std::vector{a} : std::vector{a, b};
+    return tape.record(op == 4 ? isobar::full({}, total, Dtype::f64) : tensor(shape, y), inputs, backward);
   }
 };
 

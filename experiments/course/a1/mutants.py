@@ -50,7 +50,5 @@ a constant's gradient is undefined, not an error | «check→if »(leaf.slot «>
 """
 
 # Wrong to the eye only: (name, why no test can tell).
-EQUIVALENT = [
-    ("accumulate copies the first gradient instead of taking it", "values are never written in place afterwards"),
-    ("the adjoint is freed behind its node", "memory, not values"),
-]
+EQUIVALENT = [("accumulate copies the first gradient instead of taking it", "values are never written in place afterwards"),
+              ("the adjoint is freed behind its node", "memory, not values")]

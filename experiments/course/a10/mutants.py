@@ -116,8 +116,6 @@ times: one rank from 0 | «==→<» 1
 times: from in seconds | «beta * →»(
 times: from where latencies are equal | rounds« - others / size; →;  »/
 """
-EQUIVALENT = [
-    ("all-reduce: children are told nearest first, each rank after it has heard", "no rank waits longer, by the clock of messages"),
-    ("reduce: other + sum in place of sum + other", "addition commutes, to the last bit"),
-    ("chunks: a vector of all chunks is kept", "memory, not messages"),
-]
+EQUIVALENT = [("all-reduce: children are told nearest first, each rank after it has heard", "no rank waits longer, by the clock of messages"),
+              ("reduce: other + sum in place of sum + other", "addition commutes, to the last bit"),
+              ("chunks: a vector of all chunks is kept", "memory, not messages")]

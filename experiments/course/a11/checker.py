@@ -44,10 +44,9 @@ class Studies:
                 (place / name).write_text(text)
             limits = sandbox.Limits(seconds=SECONDS, memory=MEMORY, processes=128)
             done, layer = self.beside_layer(
-                limits, lambda link: sandbox.run([*argv, "--out", "out"], b"", str(place),
-                                                 [str(self.programs), self.prefix], limits, [str(place)],
-                                                 {"HOME": str(place), "TMPDIR": str(place), "LINK": "4"},
-                                                 [link.fileno()]))
+                limits, lambda link: sandbox.run(
+                    [*argv, "--out", "out"], b"", str(place), [str(self.programs), self.prefix], limits,
+                    [str(place)], {"HOME": str(place), "TMPDIR": str(place), "LINK": "4"}, [link.fileno()]))
             try:
                 self.known[question] = json.loads(course.text_of(place / "out/summary.json", LARGEST))
             except (course.Usage, ValueError):
@@ -183,7 +182,6 @@ def handed_in(submission):
 
 
 def graded(submission, tree, prefix, work, seconds):
-    """As faults(), of a submission whose layer is built."""
     texts = handed_in(submission)
     studies = Studies(tree, prefix, work, seconds) if texts else None
     if studies and studies.complaint is not None:

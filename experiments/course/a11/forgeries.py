@@ -13,7 +13,6 @@ def rewrite(path, old, new):
 
 
 def row(at, what, change):
-    """change(value) becomes the value of a row."""
     cells = re.search(rf"(?m)^\| {re.escape(what)} \| (\S+) \|", (at / "report.md").read_text())
     rewrite(at / "report.md", rf"(?m)^\| {re.escape(what)} \| \S+ \|", f"| {what} | {change(cells[1])} |")
 
@@ -46,7 +45,6 @@ def as_if(at, folder, config):
 
 
 def rewritten(at):
-    """The report from its runs, as an honest one."""
     course.module_of("a11", "honest.py").written("powernorm", at, checker.report)
 
 

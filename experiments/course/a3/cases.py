@@ -2,17 +2,12 @@
 import math
 import oracle
 from course import case
-from oracle import build, gradient, gradients, normal
+from layers import linear
+from oracle import gradient, gradients, normal
 from tensors import Array, array
 
 ALLOWED = ["Rng"]  # of the library beside its tensors: draws
 POINTS = {1: 25, 2: 10, 3: 15, 4: 20, 5: 30}  # of each task
-
-
-def linear(x, weight, bias=None):
-    return build(
-        (x.shape[0], weight.shape[0]),
-        lambda n, m: sum(x[n, k] * weight[m, k] for k in range(x.shape[1])) + (bias[m] if bias else 0))
 
 
 def log_softmax(x):

@@ -63,19 +63,15 @@ compare: gradient over the signal | layer).dx) / «slope→size»
 compare: rows exchanged | «rms→layer».y
 """
 
-EQUIVALENT = [
-    ("composed LN with var(x, {-1}, true, 0)", "the library's population variance"),
-    ("LN: db added up row by row or column by column", "each sum keeps its order of rows"),
-]
+EQUIVALENT = [("composed LN with var(x, {-1}, true, 0)", "the library's population variance"),
+              ("LN: db added up row by row or column by column", "each sum keeps its order of rows")]
 # Misuse of tensors, right numbers by luck: (name, text, what it becomes, what ./check says).
-MEMORY = [
-    ("LN writes one past y", "rstds[", "if (n == rows - 1) y[width] = 0;\n    rstds[",
-     "heap-buffer-overflow: a4.cpp:"),
-    ("LN reads one past x", "< width; ++c) sum +=", "<= width; ++c) sum += c < width ? in[c] : 0 *",
-     "0 bytes past the end of "),
-    ("LN reads far past x", "sum = 0", "sum = std::min(0.0, std::abs(in[rows * width + 40]))",
-     "heap-buffer-overflow: a4.cpp:"),
-    ("DyT uses what was freed", "  Tensor y = raw::clone(x);\n", "  const double* const freed = raw::clone(x).data<double>();\n  Tensor y = raw::clone(x);\n  raw::write<double>(y)[0] = freed[0];\n", "heap-use-after-free: a4.cpp:"),
-    ("LN: dw is not set", "f64), isobar::zeros({width}, Dtype::f64), isobar",
-     "f64), Tensor({width}, Dtype::f64), isobar", "got nan"),
-]
+MEMORY = [("LN writes one past y", "rstds[", "if (n == rows - 1) y[width] = 0;\n    rstds[",
+           "heap-buffer-overflow: a4.cpp:"),
+          ("LN reads one past x", "< width; ++c) sum +=", "<= width; ++c) sum += c < width ? in[c] : 0 *",
+           "0 bytes past the end of "),
+          ("LN reads far past x", "sum = 0", "sum = std::min(0.0, std::abs(in[rows * width + 40]))",
+           "heap-buffer-overflow: a4.cpp:"),
+          ("DyT uses what was freed", "  Tensor y = raw::clone(x);\n", "  const double* const freed = raw::clone(x).data<double>();\n  Tensor y = raw::clone(x);\n  raw::write<double>(y)[0] = freed[0];\n", "heap-use-after-free: a4.cpp:"),
+          ("LN: dw is not set", "f64), isobar::zeros({width}, Dtype::f64), isobar",
+           "f64), Tensor({width}, Dtype::f64), isobar", "got nan")]

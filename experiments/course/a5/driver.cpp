@@ -12,22 +12,58 @@ Tensor row(const Tensor& dws, int64_t step) {
   return raw::clone(raw::as_strided(dws, {width}, {1}, step * width));
 }
 
-// Walks w along the gradients dws (steps, C) and tells every w on the way; last the gradients, as they were
-// left.
-void walk(const Request& in, Answer& out, const std::function<void(Tensor&, const Tensor&)>& step) {
-  Tensor w = raw::clone(in["w"]);
-  std::vector<double> path, left;
-  for (int64_t t = 0; t < in["dws"].size(0); ++t) {
-    const Tensor dw = row(in["dws"], t);
-    step(w, dw);
-    for (const double v : w.to_vector<double>()) path.push_back(v);
-    for (const double v : dw.to_vector<double>()) left.push_back(v);
-  }
-  out("path", isobar::tensor(in["dws"].shape(), path))("dws", isobar::tensor(in["dws"].shape(), left));
+void append(std::vector<double>& list, const Tensor& x) {
+  for (const double v : x.to_vector<double>()) list.push_back(v);
+}
+
+struct Sgd {
+  double lr, decay;
+  void step(Tensor& w, const Tensor& dw) { sgd(w, dw, lr, decay); }
+};
+
+// An optimizer with the request's settings.
+template <class Optimizer>
+const char* const settings = "lr,momentum,decay,nesterov";
+template <>
+const char* const settings<AdamW> = "lr,beta1,beta2,eps,decay";
+template <>
+const char* const settings<Sgd> = "lr,decay";
+template <class Optimizer>
+Optimizer made(const Request& in) {
+  return in.as<Optimizer>(settings<Optimizer>);
+}
+
+// Walks w, or w0 and w1, along its gradients dws (steps, C), step by step in turn, each by an optimizer of its
+// own, and tells every w on the way; last the gradients, as they were left.
+template <class Optimizer>
+void walk_by(const Request& in, Answer& out) {
+  struct Walk {
+    std::string name;
+    Tensor w, dws;
+    Optimizer optimizer;
+    std::vector<double> path, left;
+  };
+  std::vector<Walk> walks;
+  for (const std::string name : {"", "0", "1"})
+    if (in.has("w" + name))
+      walks.push_back({name, raw::clone(in["w" + name]), in["dws" + name], made<Optimizer>(in)});
+  for (int64_t t = 0; t < walks[0].dws.size(0); ++t)
+    for (Walk& walk : walks) {
+      const Tensor dw = row(walk.dws, t);
+      walk.optimizer.step(walk.w, dw);
+      append(walk.path, walk.w);
+      append(walk.left, dw);
+    }
+  for (const Walk& walk : walks)
+    out("path" + walk.name, isobar::tensor(walk.dws.shape(), walk.path))(
+        "dws" + walk.name, isobar::tensor(walk.dws.shape(), walk.left));
+  if constexpr (std::is_same_v<Optimizer, AdamW>) out("steps", walks[0].optimizer.steps);
 }
 
 // The losses of a least-squares fit, (1/N) Σ (x·w − y)²: x (N, C), y (N).
-void fit(const Request& in, Answer& out, const std::function<void(Tensor&, const Tensor&)>& step) {
+template <class Optimizer>
+void fit_by(const Request& in, Answer& out) {
+  auto optimizer = made<Optimizer>(in);
   const Tensor x = in["x"], y = in["y"];
   const int64_t rows = x.size(0), width = x.size(1);
   Tensor w = isobar::zeros({width}, Dtype::f64);
@@ -42,44 +78,9 @@ void fit(const Request& in, Answer& out, const std::function<void(Tensor&, const
       for (int64_t c = 0; c < width; ++c) raw::write<double>(dw)[c] += 2 * off * x.at({n, c}) / rows;
     }
     losses.push_back(loss);
-    step(w, dw);
+    optimizer.step(w, dw);
   }
   out("losses", losses);
-}
-
-// An optimizer with the request's settings.
-template <class Optimizer>
-Optimizer made(const Request& in) {
-  const bool momentum = std::is_same_v<Optimizer, Momentum>;
-  return in.as<Optimizer>(momentum ? "lr,momentum,decay,nesterov" : "lr,beta1,beta2,eps,decay");
-}
-
-template <class Optimizer>
-void walk_by(const Request& in, Answer& out) {
-  auto optimizer = made<Optimizer>(in);
-  walk(in, out, [&](Tensor& w, const Tensor& dw) { optimizer.step(w, dw); });
-  if constexpr (std::is_same_v<Optimizer, AdamW>) out("steps", optimizer.steps);
-}
-
-template <class Optimizer>
-void fit_by(const Request& in, Answer& out) {
-  auto optimizer = made<Optimizer>(in);
-  fit(in, out, [&](Tensor& w, const Tensor& dw) { optimizer.step(w, dw); });
-}
-
-// Two weights of other widths along their gradients, each by an optimizer of its own, step by step in turn.
-template <class Optimizer>
-void two_by(const Request& in, Answer& out) {
-  Optimizer optimizers[] = {made<Optimizer>(in), made<Optimizer>(in)};
-  Tensor weights[] = {raw::clone(in["w0"]), raw::clone(in["w1"])};
-  std::vector<double> paths[2];
-  for (int64_t t = 0; t < in["dws0"].size(0); ++t)
-    for (int k = 0; k < 2; ++k) {
-      optimizers[k].step(weights[k], row(in[k ? "dws1" : "dws0"], t));
-      for (const double v : weights[k].to_vector<double>()) paths[k].push_back(v);
-    }
-  out("path0", isobar::tensor(in["dws0"].shape(), paths[0]));
-  out("path1", isobar::tensor(in["dws1"].shape(), paths[1]));
 }
 
 // The request's tensors of this name and a number.
@@ -97,10 +98,7 @@ void numbered(Answer& out, const std::string& name, const std::vector<Tensor>& a
 
 int main() {
   return serve({
-      {"sgd",
-       [](const Request& in, Answer& out) {
-         walk(in, out, [&](Tensor& w, const Tensor& dw) { sgd(w, dw, in.number("lr"), in.number("decay")); });
-       }},
+      {"sgd", walk_by<Sgd>},
       {"sgd_shapes",
        [](const Request& in, Answer& out) {
          Tensor w = raw::clone(in["w"]);
@@ -113,8 +111,6 @@ int main() {
        }},
       {"momentum", walk_by<Momentum>},
       {"adam_w", walk_by<AdamW>},
-      {"two_momenta", two_by<Momentum>},
-      {"two_adam_w", two_by<AdamW>},
       {"fit_momentum", fit_by<Momentum>},
       {"fit_adam_w", fit_by<AdamW>},
       {"clip",

@@ -76,7 +76,5 @@ RMSprop: the step before | «→to[i] -= lr * d / (std::sqrt(square[i]) + eps); 
 RMSprop: eps under the root | ]«) + eps→ + eps)»
 """
 
-EQUIVALENT = [
-    ("momentum: the first velocity set to g instead of 0 · momentum + g", "the same number"),
-    ("AdamW: the decay as w − lr · decay · w", "the same up to rounding"),
-]
+EQUIVALENT = [("momentum: the first velocity set to g instead of 0 · momentum + g", "the same number"),
+              ("AdamW: the decay as w − lr · decay · w", "the same up to rounding")]

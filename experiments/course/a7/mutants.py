@@ -57,7 +57,5 @@ decoding: not causal | «true→false»
 decoding: sees only what is new | «cache.k, cache.→k, »
 """
 
-EQUIVALENT = [
-    ("attention: q scaled instead of the logits", "the same up to rounding"),
-    ("attention's gradient: Σ dp p taken as Σ dy y", "the same sum, written as in FlashAttention"),
-]
+EQUIVALENT = [("attention: q scaled instead of the logits", "the same up to rounding"),
+              ("attention's gradient: Σ dp p taken as Σ dy y", "the same sum, written as in FlashAttention")]

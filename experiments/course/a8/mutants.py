@@ -60,8 +60,6 @@ temperature 0 samples; temperature 0 takes the least | «return order[0]→tempe
 one symbol early | return symbol«→ > 0 ? symbol - 1 : 0»
 """
 
-EQUIVALENT = [
-    ("not clipped", "whether it is needed depends on the data; the target is reached without, too"),
-    ("no weight decay", "the same"),
-    ("a symbol when running ≥ u", "differs only where the sum meets u to the last bit"),
-]
+EQUIVALENT = [("not clipped", "whether it is needed depends on the data; the target is reached without, too"),
+              ("no weight decay", "the same"),
+              ("a symbol when running ≥ u", "differs only where the sum meets u to the last bit")]

@@ -76,38 +76,34 @@ dweight: the last row's; dweight: of p, not of the norm | «+= dy[c] * p * r→=
 dweight: adds to what was there | «std::fill_n(dweight, width, 0.0f)→»
 dx: the sum is not divided out | 1« / saved[n].sum→»
 """
-EQUIVALENT = [
-    ("softmax with three reads", "the grader cannot count reads; the clock does, for the fused form"),
-    ("lanes = 8 or 16", "as right, slower by a fifth"),
-]
+EQUIVALENT = [("softmax with three reads", "the grader cannot count reads; the clock does, for the fused form"),
+              ("lanes = 8 or 16", "as right, slower by a fifth")]
 FOR = "  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {\n    const float largest = maximum"
 LOOP = "      const float e = exponential(x[c + l] - largest);"
 LIMITS = "#include <limits>\n"
 # Right, or seeming so, and too slow: (name, changes, the most that they may reach). 0: not measured at all;
 # None: no more than the reference.
-SLOW = [
-    ("the plain loops", [(FOR, """  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
-    float most = x[0], total = 0, both = 0;
-    for (int64_t c = 0; c < width; ++c) most = std::max(most, x[c]);
-    for (int64_t c = 0; c < width; ++c) total += y[c] = std::exp(x[c] - most);
-    for (int64_t c = 0; c < width; ++c) y[c] /= total;
-    for (int64_t c = 0; c < width; ++c) both += y[c] * y[c];
-    for (int64_t c = 0; c < width; ++c) y[c] *= weight[c] / std::sqrt(both / width + eps);
-    continue;
-    const float largest = maximum""")], 1.25),
-    ("std::exp for each number", [(LOOP, LOOP.replace("exponential", "std::exp"))], 2.5),
-    ("exp in f64", [(LOOP, "      const float e = static_cast<float>(std::exp(static_cast<double>(x[c + l] - largest)));")], 1.5),
-    ("every second row, where it is measured", [(FOR, FOR.replace("    const", "    if (rows > 100 && n % 2) continue;\n    const"))], 0),
-    ("the last call's results, where it is measured", [(FOR, "  static int calls = 0;\n  if (rows > 100 && ++calls > 3) return;\n" + FOR)], 0),
-    ("an exp of three digits, where it is measured", [(LOOP, "      const uint32_t bits = std::bit_cast<uint32_t>(exponential(x[c + l] - largest));\n"
-                                                       "      const float e = std::bit_cast<float>(width == 1024 ? bits & 0xffffe000u : bits);")], 0),
-    ("off by 1.5e-5, where it is measured", [(NORM, NORM.replace("scale", "(width == 1024 ? 1.000015f : 1) * scale"))], 0),
-    ("a thread", [(LIMITS, LIMITS + "#include <thread>\n"), (FOR, "  std::thread([] {}).join();\n" + FOR)], 0),
-    ("a process", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100 && fork() < 0) throw 1;\n" + FOR)], 0),
-    ("done before it is done", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100 && write(3, \"\", 1) == 0) return;\n" + FOR)], 0),
-    ("asleep for 20 ms, which is not work", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100) usleep(20000);\n" + FOR)], None),
-    ("another end", [(FOR, "  static int calls = 0;\n  if (rows > 100 && ++calls > 5) std::abort();\n" + FOR)], 0),
-]
+SLOW = [("the plain loops", [(FOR, """  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
+        float most = x[0], total = 0, both = 0;
+        for (int64_t c = 0; c < width; ++c) most = std::max(most, x[c]);
+        for (int64_t c = 0; c < width; ++c) total += y[c] = std::exp(x[c] - most);
+        for (int64_t c = 0; c < width; ++c) y[c] /= total;
+        for (int64_t c = 0; c < width; ++c) both += y[c] * y[c];
+        for (int64_t c = 0; c < width; ++c) y[c] *= weight[c] / std::sqrt(both / width + eps);
+        continue;
+        const float largest = maximum""")], 1.25),
+        ("std::exp for each number", [(LOOP, LOOP.replace("exponential", "std::exp"))], 2.5),
+        ("exp in f64", [(LOOP, "      const float e = static_cast<float>(std::exp(static_cast<double>(x[c + l] - largest)));")], 1.5),
+        ("every second row, where it is measured", [(FOR, FOR.replace("    const", "    if (rows > 100 && n % 2) continue;\n    const"))], 0),
+        ("the last call's results, where it is measured", [(FOR, "  static int calls = 0;\n  if (rows > 100 && ++calls > 3) return;\n" + FOR)], 0),
+        ("an exp of three digits, where it is measured", [(LOOP, "      const uint32_t bits = std::bit_cast<uint32_t>(exponential(x[c + l] - largest));\n"
+                                                           "      const float e = std::bit_cast<float>(width == 1024 ? bits & 0xffffe000u : bits);")], 0),
+        ("off by 1.5e-5, where it is measured", [(NORM, NORM.replace("scale", "(width == 1024 ? 1.000015f : 1) * scale"))], 0),
+        ("a thread", [(LIMITS, LIMITS + "#include <thread>\n"), (FOR, "  std::thread([] {}).join();\n" + FOR)], 0),
+        ("a process", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100 && fork() < 0) throw 1;\n" + FOR)], 0),
+        ("done before it is done", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100 && write(3, \"\", 1) == 0) return;\n" + FOR)], 0),
+        ("asleep for 20 ms, which is not work", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100) usleep(20000);\n" + FOR)], None),
+        ("another end", [(FOR, "  static int calls = 0;\n  if (rows > 100 && ++calls > 5) std::abort();\n" + FOR)], 0)]
 REFUSED = [("#pragma", "#pragma GCC optimize(\"fast-math\")\n"), ("a pragma in parts", "#\\\npragma GCC optimize(\"fast-math\")\n"),
            ("a comment in between", "#/* */pragma GCC target(\"avx512f\")\n"), ("_Pragma", "_Pragma(\"GCC ivdep\")"),
            ("an attribute", "__attribute__((optimize(\"fast-math\"))) void f();"), ("a target", "[[gnu::target(\"avx512f\")]] void f();"),

@@ -80,7 +80,6 @@ def program(machine=None):
 
 
 def file():
-    """A file descriptor that holds the program, for bwrap --seccomp."""
     fd = os.memfd_create("calls", 0)
     os.write(fd, program())
     os.lseek(fd, 0, os.SEEK_SET)

@@ -42,7 +42,6 @@ class Assignment:
         return sorted((self.folder / "alternatives").glob("*.cpp"))
 
     def source_of(self, right):
-        """The whole text of the reference or of an alternative."""
         if right == self.source:
             return right.read_text()
         shared = right.with_name("shared.h")  # of all alternatives
@@ -53,7 +52,6 @@ class Assignment:
         return text + rest
 
     def driven(self):
-        """The cases that the driver answers."""
         return [c for c in self.cases if c["call"] != "report" and not c["times"]]
 
 
@@ -72,18 +70,11 @@ def text_of(path, most):
     return text
 
 
-def replaced_once(text, old, new):
-    if text.count(old) != 1:
-        raise SyntaxError(f"its text occurs {text.count(old)} times: {old}")
-    return text.replace(old, new)
-
-
-def changed(assignment, name, old, new):
-    """The reference with a text that occurs once replaced; any white space stands for any other."""
-    text = assignment.source.read_text()
+def replaced(text, old, new, what="it"):
+    """The text with `old`, which occurs once, replaced; any white space stands for any other."""
     found = list(re.finditer(r"\s+".join(map(re.escape, re.split(r"\s+", old))), text))
     if len(found) != 1:
-        raise SyntaxError(f"{assignment.name}, mutant '{name}': its text occurs {len(found)} times: {old}")
+        raise SyntaxError(f"{what}: its text occurs {len(found)} times: {old}")
     return text[:found[0].start()] + new + text[found[0].end():]
 
 
@@ -147,7 +138,6 @@ def shares(points, cases):
 
 
 def fault(case, found, error):
-    """As tensors.fault, with the judge."""
     wrong = tensors.fault(case, found, error)
     if wrong is None and case["judge"]:
         wrong = case["judge"](found)
@@ -246,7 +236,6 @@ def built(tree, prefix, *options, target="all", into=None):
 
 
 def make(tree, prefix, work, target, seconds):
-    """As build, one target of a tree that is configured."""
     return confined(["ninja", "-C", str(work / "build"), "-j2", target], tree, prefix, work, seconds)
 
 
@@ -277,7 +266,6 @@ def names_of(path, limits):
 
 
 def refused_names(assignment, object_file, prefix):
-    """Names that the object file uses and the assignment does not offer."""
     limits = sandbox.Limits(seconds=20, memory=1 << 30)
     of_object, of_library = names_of(object_file, limits), names_of(library_of(prefix), limits)
     if of_object is None or b".gnu.lto_" in object_file.read_bytes():

@@ -12,7 +12,6 @@ class Usage(Exception):
 
 
 def module_of(name, file):
-    """An assignment's Python file."""
     spec = importlib.util.spec_from_file_location(f"{name}_{file[:-3]}", ROOT / name / file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -5,20 +5,17 @@ is written whatever the submission does. Exit code: 0 when it holds a grade, 2 f
 import json, os, pathlib, shutil, signal, sys, tempfile, traceback
 import course, questions, ranks, reports, sandbox, speed, tensors, together
 
-WORDS = {
-    "submission": {},
-    "--out": dict(default="results.json", type=pathlib.Path),
-    "--seconds": dict(type=float, help="for each test"),
-    "--build-seconds": dict(type=float, default=180, help="for building it (180)"),
-    "--driver-object": dict(help="the driver, compiled before: half the time (selftest)"),
-    "--any-name": dict(action="store_true", help="do not check the names that it uses (selftest)"),
-    "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (bwrap; any: else landlock)"),
-    "--public": dict(action="store_true", help="run only the public tests"),
-    "--questions": dict(action="store_true", help="grade the written questions too, a point each"),
-    "--student": dict(help="whose questions they are (default: as the submission's file key says)"),
-    "--earlier": dict(metavar="FILE", help="this student's last results.json, or Gradescope's "
-                                           "submission_metadata.json: attempts"),
-}
+WORDS = {"submission": {}, "--out": dict(default="results.json", type=pathlib.Path),
+         "--seconds": dict(type=float, help="for each test"),
+         "--build-seconds": dict(type=float, default=180, help="for building it (180)"),
+         "--driver-object": dict(help="the driver, compiled before: half the time (selftest)"),
+         "--any-name": dict(action="store_true", help="do not check the names that it uses (selftest)"),
+         "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (bwrap; any: else landlock)"),
+         "--public": dict(action="store_true", help="run only the public tests"),
+         "--questions": dict(action="store_true", help="grade the written questions too, a point each"),
+         "--student": dict(help="whose questions they are (default: as the submission's file key says)"),
+         "--earlier": dict(metavar="FILE", help="this student's last results.json, or Gradescope's "
+                           "submission_metadata.json: attempts"),}
 SECONDS, MEMORY = 10, 2 << 30  # of one test; an assignment that trains asks for more
 SLOW = 2                       # so many tests of a function over their time, and its others are not run
 WATCHED = 6                    # times as long may it take under sanitizers
@@ -52,7 +49,6 @@ def results_of(assignment, faults, text):
 
 
 def submitted_file(name, submission):
-    """A file's text, aN.cpp's by itself or of a folder."""
     path = pathlib.Path(submission)
     return course.text_of(path / name if path.is_dir() else path, SUBMISSION_BYTES)
 
@@ -87,42 +83,30 @@ def run_cases(cases, driver, scratch, seconds, watched, reported):
         if slow.get(case["call"], 0) >= SLOW:
             faults[place] = f"not run: {SLOW} tests of this function took too long already"
             continue
-        fault = run_case(case, driver, scratch, seconds)
+        fault = fault_of(case, driver, scratch, sandbox.Limits(seconds=seconds, memory=MEMORY))
         slow[case["call"]] = slow.get(case["call"], 0) + ("not done after" in fault[0] if fault else 0)
         if (case["public"] or watched) and not fault:
-            fault = run_watched(case, driver.with_name("watched"), scratch, seconds)
+            fault = fault_of(case, driver.with_name("watched"), scratch, sandbox.Limits(
+                seconds=WATCHED * seconds, memory=MEMORY, address_space=False))
         faults[place] = told(case, fault)
     for place, fault in speed.faults(cases, faults, driver.parent, scratch).items():
         faults[place] = fault
     # Whoever throws always is right where an error is wanted.
     right = {case["task"] for case, fault in zip(cases, faults) if case["error"] is None and not fault}
-    return [
-        fault if fault or case["error"] is None or case["task"] in right
-        else "an error counts where another test of its task passes" for case, fault in zip(cases, faults)]
+    return [fault if fault or case["error"] is None or case["task"] in right else "an error counts where "
+            "another test of its task passes" for case, fault in zip(cases, faults)]
 
 
-def run_watched(case, watched, scratch, seconds):
-    """As run_case, under sanitizers, as ./check does."""
-    limits = sandbox.Limits(seconds=WATCHED * seconds, memory=MEMORY, address_space=False)
-    return judged(case, run_driver(case, watched, scratch, limits), watched=True)
-
-
-def run_case(case, driver, scratch, seconds):
+def fault_of(case, driver, scratch, limits):
     """None when it passes, else (what kind of fault it is, in our words; all that is known of it)."""
-    return judged(case, run_driver(case, driver, scratch, sandbox.Limits(seconds=seconds, memory=MEMORY)))
-
-
-def run_driver(case, driver, scratch, limits):
     if ranks.ranks_of(case):
-        return together.run([str(driver)], case, str(scratch), [str(driver)], limits)
-    return sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch),
-                       [str(driver)], limits, environment=WITHOUT_PTRACE, system=sandbox.alone(str(driver)))
-
-
-def judged(case, done, watched=False):
-    if watched and reports.BROKEN.search(done.output):
+        done = together.run([str(driver)], case, str(scratch), [str(driver)], limits)
+    else:
+        done = sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch),
+                           [str(driver)], limits, environment=WITHOUT_PTRACE, system=sandbox.alone(str(driver)))
+    if driver.name == "watched" and reports.BROKEN.search(done.output):
         return None
-    if watched and reports.by_sanitizer(done.output):
+    if driver.name == "watched" and reports.by_sanitizer(done.output):
         return "the program was stopped", "the program was stopped: " + "\n".join(
             reports.of_program(done.output))
     if done.code or done.why:
@@ -136,9 +120,8 @@ def judged(case, done, watched=False):
         wrong = course.fault(case, found, error)
     except Exception:  # a judge reads what the student's program has made
         return "wrong", "the program's answer cannot be judged"
-    if wrong is None:
-        return None
-    return "todo" if error and " is to be written here: " in error else "wrong", wrong
+    kind = "todo" if error and " is to be written here: " in error else "wrong"
+    return None if wrong is None else (kind, wrong)
 
 
 def build(assignment, text, prefix, work, arguments):
@@ -172,7 +155,6 @@ def build(assignment, text, prefix, work, arguments):
 def grade(assignment, prefix, work, cases, arguments):
     """(what is wrong with each case, what to say above all)"""
     def everything(wrong):
-        """Of all tests; what takes several lines stands above all only."""
         first = wrong.splitlines()[0].rstrip(":")
         return [first + (" (see above)" if "\n" in wrong else "")] * len(
             cases), f"{wrong}\nIsolation: {sandbox.describe()}."
@@ -194,7 +176,6 @@ def grade(assignment, prefix, work, cases, arguments):
 
 
 def add_questions(results, assignment, arguments, key):
-    """The written questions, a point each, beside the 100 of the program."""
     texts = {}
     for name in ("answers.txt", "key"):
         try:

@@ -47,7 +47,6 @@ class Reference:
         self.put(source.replace(*self.change) if self.change else source)
 
     def put(self, source):
-        """Builds another text of the reference in its place."""
         if not self.tree.exists():
             self.build()
         self.known = {}
@@ -169,7 +168,6 @@ def faults(text, space):
 
 
 def space_of(reference):
-    """What expressions may use: the names of aN/study.py, whose ask() asks this reference."""
     if not (course.ROOT / reference.name / "study.py").exists():
         return {}
     module = course.module_of(reference.name, "study.py")

@@ -17,7 +17,6 @@ def secrets(assignment):
 
 
 def found_in(folder, words):
-    """Of `words`, those that some file under the folder holds."""
     found = set()
     for path in pathlib.Path(folder).rglob("*"):
         if path.is_file() and not path.is_symlink():

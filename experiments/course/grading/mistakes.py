@@ -9,7 +9,6 @@ def task_of(seen):
 
 
 def cell(text):
-    """In a table, as it stands."""
     return " ".join(text.split()).replace("|", "\\|")
 
 

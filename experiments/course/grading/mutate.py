@@ -109,16 +109,17 @@ def mutants_of(assignment):
     once, in which «right→wrong» changes; several mutants of one place are "name; name | «right→wrong→wrong»".
     \\n stands where a line must end."""
     module, mutants = course.module_of(assignment.name, "mutants.py"), []
+    right = assignment.source.read_text()
     form = lambda text, number: re.sub("«(.*?)»", lambda found: found[1].split("→")[number], text)
     for row in re.sub(r"\n +", " ", module.MUTANTS).strip().split("\n"):
         names, text = row.split(" | ", 1)
-        mutants += [(name, course.changed(assignment, name, form(text, 0), form(text, number).replace(r"\n", "\n")))
+        mutants += [(name, course.replaced(right, form(text, 0), form(text, number).replace(r"\n", "\n"),
+                                           f"{assignment.name}, mutant '{name}'"))
                     for number, name in enumerate(names.split("; "), 1)]
     return mutants, getattr(module, "EQUIVALENT", []), getattr(module, "SEEN", 0.75)
 
 
 def print_mistakes(name, key, prefix):
-    """The staff's page of an assignment's mutants."""
     assignment, module = course.Assignment(name, key), course.module_of(name, "mutants.py")
     mutants, equivalent, _ = mutants_of(assignment)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -39,7 +39,6 @@ def normal(seed, *shape, scale=1.0, shift=0.0):
 
 
 def f32(value):
-    """The float that is nearest."""
     return struct.unpack("f", struct.pack("f", value))[0]
 
 
@@ -48,7 +47,6 @@ def indices(shape):
 
 
 def build(shape, f):
-    """The array with f(*index) at each index."""
     return Array(shape, [f(*i) for i in indices(shape)])
 
 
@@ -64,7 +62,6 @@ def gradient(f, inputs, name, dy):
 
 
 def gradients(f, inputs, names, dy):
-    """{"d" + name: gradient}"""
     return {f"d{name}": gradient(f, inputs, name, dy) for name in names}
 
 

@@ -33,7 +33,6 @@ def questions(name, student, key=b""):
 
 
 def page(name, student, asked):
-    """questions.md of a student's tree."""
     lines = [f"# {name}: written questions for {student}", "", "Write your answers into `answers.txt`, a "
              f"line each: `{name}.1 0.25`. A number counts within 1 % unless the question says otherwise; "
              "give four digits. You have two attempts: to a wrong answer you are told \"too large\" or "

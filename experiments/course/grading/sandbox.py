@@ -2,11 +2,13 @@
 confined by one of CONFINED; all that it starts is killed after it."""
 import ctypes, functools, os, re, resource, shutil, signal, tempfile, time
 from dataclasses import dataclass
-import calls, landlock, room
+import calls, landlock
 
+KERNEL = ["/sys/devices/system", "/sys/fs/cgroup"]  # what processors and how much memory there are
+SYSTEM = ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", *KERNEL]
+DEVICES = ["/dev/null", "/dev/zero", "/dev/urandom"]
 NOBODY = 65534
 LONGEST = 1 << 16  # characters that are kept of what a program prints
-CONFINED = {"bwrap": room.by_bwrap, "landlock": None}
 libc = ctypes.CDLL(None, use_errno=True)
 chosen = "bwrap"  # of CONFINED, by choose()
 ENDS = {-signal.SIGXFSZ: "wrote more than it may", -signal.SIGXCPU: "too slow",
@@ -34,13 +36,29 @@ class Outcome:
 
 
 # --- by what
+def by_bwrap(argv, folder, system, readable, writable):
+    """A room (README.md): it sees the paths that are named, and writes only where named; it has no capability.
+    When the room's first process ends, all others of the room end too."""
+    words = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--seccomp",
+             str(calls.file()), "--proc", "/proc"]
+    for option, paths in (("--ro-bind-try", system), ("--dev-bind-try", DEVICES), ("--ro-bind", readable),
+                          ("--bind", writable)):
+        for path in paths:
+            words += [option, path, path]
+    return [shutil.which("bwrap"), *words, "--dir", folder, "--remount-ro", "/", "--chdir", folder, "--",
+            *argv]
+
+
+CONFINED = {"bwrap": by_bwrap, "landlock": None}
+
+
 def obstacle(means):
     """Why programs cannot be confined by this here, or None."""
     if means == "landlock" and not landlock.version():
         return "this kernel has none"
     if means != "landlock" and not shutil.which(means):
         return "not installed"
-    done = run_by(means, ["/bin/true"], b"", "/tmp", [], Limits())
+    done = run(["/bin/true"], b"", "/tmp", [], Limits(), means=means)
     return None if done.code == 0 else (done.output.strip().splitlines() or [f"ends with {done.code}"])[-1]
 
 
@@ -58,7 +76,6 @@ def choose(asked=None):
 
 
 def describe():
-    """What confines a submission, in words for the report."""
     how = {
         "bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
         "landlock": f"Landlock {landlock.version()}; no namespaces: README.md says what the machine shows"}[
@@ -147,16 +164,12 @@ def alone(program):
         with open(path, "rb", buffering=0) as file:
             while file.read(1 << 20):
                 pass
-    return (*files, *room.KERNEL)
+    return (*files, *KERNEL)
 
 
-def run(argv, stdin, folder, readable, limits, writable=(), environment=None, more=(), system=room.SYSTEM):
+def run(argv, stdin, folder, readable, limits, writable=(), environment=None, more=(), system=SYSTEM, means=None):
     """Runs argv in `folder`: an Outcome, whatever the program does. `more` become its files 4, 5 …"""
-    return run_by(chosen, argv, stdin, folder, readable, limits, writable, environment, more, system)
-
-
-def run_by(means, argv, stdin, folder, readable, limits, writable=(), environment=None, more=(),
-           system=room.SYSTEM):
+    means = means or chosen
     libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans come to us
     before = set(descendants(os.getpid()))
     user = NOBODY if os.geteuid() == 0 else os.getuid()
@@ -208,7 +221,6 @@ class Running:
                                             most_tasks(chosen, user, limits)])
 
     def tasks(self):
-        """Its processes, those that make its room among them."""
         return [self.pid, *descendants(self.pid)]
 
     def end(self):
@@ -216,7 +228,6 @@ class Running:
 
 
 def on_disk(folders):
-    """Bytes of all files below some folders."""
     taken = 0
     for folder in folders:
         for place, _, names in os.walk(folder):
@@ -283,7 +294,7 @@ def enter(means, argv, folder, system, readable, writable, environment, tasks):
     else:
         os.chdir(folder)
         resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
-        landlock.lock([*system, *room.DEVICES, "/proc", *readable], writable)
+        landlock.lock([*system, *DEVICES, "/proc", *readable], writable)
         calls.confine()
     os.execve(argv[0], argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
                               "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment})

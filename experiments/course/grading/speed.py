@@ -15,7 +15,6 @@ def started(path, scratch):
 
 
 def measured(folder, scratch, enough):
-    """As clock.measured, of the programs in a folder."""
     return clock.measured(
         *(lambda name=name: started(folder / name, scratch) for name in ("baseline", "clocked")), enough)
 

@@ -11,7 +11,6 @@ WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew")}
 
 
 def page_of(name, prefix, folder):
-    """The page that the assignment's tape.cpp writes with the reference."""
     reference = handouts.Reference(name, prefix, folder)
     reference.build()
     build = course.built(reference.tree, prefix, target="tape")

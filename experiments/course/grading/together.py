@@ -43,7 +43,6 @@ def run(argv, case, folder, readable, limits):
 
 
 def start(argv, case, rank, folder, readable, limits, links, shown):
-    """As apart(), of a rank."""
     def run_rank():
         links.keep(rank)
         return sandbox.run(argv, ranks.request(case, rank), folder, readable, limits,

@@ -14,14 +14,11 @@ ENDED = "ended before its function had returned"
 
 
 class Record:
-    """What one run did."""
-
     def __init__(self):
         self.log, self.failure, self.dead = [], "", set()  # log: (from, to, numbers, tag, depth)
         self.lost = []  # ranks whose program ended, or did what none may: the first is the cause
 
     def counted(self):
-        """The broker's results, by name."""
         sent, received = {}, {}
         for source, target, count, _, _ in self.log:
             sent[source], received[target] = sent.get(source, 0) + count, received.get(target, 0) + count

@@ -89,7 +89,6 @@ def fresh_rows(draw):
 
 
 def check(program, rows, weight, draw):
-    """Computes some rows again, in Python's f64."""
     for n in draw.sample(range(ROWS), CHECKED):
         x = struct.unpack_from(f"{WIDTH}f", rows, n * WIDTH * 4)
         got = struct.unpack_from(f"{WIDTH}f", program.memory, SIZE + 4 * WIDTH + n * WIDTH * 4)

@@ -130,7 +130,6 @@ class Local:
 
     @staticmethod
     def ended(process, seconds):
-        """Its exit code; who still runs is ended."""
         try:
             return process.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -22,7 +22,6 @@ class Array:
 
 
 def array(nested, dtype="f64"):
-    """From a number or nested lists."""
     shape, flat = [], nested
     if isinstance(nested, Array):
         return nested
@@ -36,7 +35,6 @@ def array(nested, dtype="f64"):
 
 
 def request(call, inputs):
-    """The driver's stdin."""
     return "\n".join([f"call {call}", *lines_of(inputs), "end\n"]).encode()
 
 
@@ -90,7 +88,6 @@ def answers(data):
 
 
 def parsed(lines):
-    """One answer's (tensors, error text)."""
     try:
         return read(lines)
     except (ValueError, OverflowError):

@@ -1,4 +1,5 @@
 """The references and alternatives about speed pass the clock; what is slow or cheats does not."""
+import functools
 import course, sandbox, speed, symbols
 
 NAMES = [name for name in course.NAMES if "clocked.cpp" in course.Assignment(name).student]
@@ -14,19 +15,14 @@ def reached(assignment, text, prefix, folder):
     return times, said or fault
 
 
-def changed(text, changes):
-    for old, new in changes:
-        text = course.replaced_once(text, old, new)
-    return text
-
-
 def test_the_clock(name, assignment, prefix, folder):
     """Right programs are four times as fast; SLOW forms of the reference reach no more than they say."""
     module, source = course.module_of(name, "mutants.py"), assignment.source.read_text()
     paths = [assignment.source, *assignment.alternatives()]
     right = {path.name: assignment.source_of(path) for path in paths}
     variants = [(label, text, 4, 99) for label, text in right.items()]
-    variants += [(what, changed(source, changes), 0, most) for what, changes, most in module.SLOW]
+    variants += [(what, functools.reduce(lambda text, change: course.replaced(text, *change), changes, source), 0, most)
+                 for what, changes, most in module.SLOW]
     first = None  # the reference's
     for number, (what, text, least, most) in enumerate(variants):
         place = folder / str(number)

@@ -171,8 +171,8 @@ def test_a_hostile_submission_gains_tells_and_changes_nothing(name_of, means, us
 def test_a_program_that_fills_the_disk_is_stopped(means, folder):
     place = course.own_folder(folder / "place")
     script = "while :; do n=$((n + 1)); head -c 8000000 /dev/zero > file$n; done"
-    done = sandbox.run_by(means, ["/bin/sh", "-c", script], b"", str(place), [],
-                          sandbox.Limits(seconds=60, disk=64 << 20), [str(place)])
+    done = sandbox.run(["/bin/sh", "-c", script], b"", str(place), [],
+                       sandbox.Limits(seconds=60, disk=64 << 20), [str(place)], means=means)
     assert done.why == "wrote more than 64 MiB to the disk"
 
 

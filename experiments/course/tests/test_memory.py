@@ -10,7 +10,7 @@ def test_check_and_the_grader_see_the_same(name, assignment, prefix, folder, gra
     for what, old, new, said in MISUSES[name]:
         tree = folder / what
         course.release(assignment, tree)
-        (tree / f"{name}.cpp").write_text(course.changed(assignment, what, old, new))
+        (tree / f"{name}.cpp").write_text(course.replaced(assignment.source.read_text(), old, new, what))
         done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": prefix},
                               stdout=subprocess.PIPE, text=True)
         assert done.returncode == 1 and said in done.stdout, what

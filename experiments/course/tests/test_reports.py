@@ -9,7 +9,6 @@ LEFT_OUT = shutil.ignore_patterns("build", "*.h5", "*.safetensors")
 
 @pytest.fixture(scope="module")
 def reports(prefix):
-    """{assignment: the folders of its honest submissions}"""
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder).chmod(0o755)
         honest = {name: course.module_of(name, "honest.py") for name in NAMES}
@@ -60,7 +59,7 @@ def test_layers_made_to_look_right_lose_points(name, reports, folder, graded):
     """Of task 1, in the named words."""
     for number, (what, old, new, added, word) in enumerate(course.module_of(name, "forgeries.py").SOURCES):
         at = shutil.copytree(reports[name][0], folder / str(number), ignore=LEFT_OUT)
-        for file, text in ((f"{name}.cpp", course.replaced_once((at / f"{name}.cpp").read_text(), old, new)),
+        for file, text in ((f"{name}.cpp", course.replaced((at / f"{name}.cpp").read_text(), old, new)),
                            ("report.md", (at / "report.md").read_text() + added)):
             (at / file).write_text(text)
         results = graded(name, at)

@@ -20,6 +20,7 @@ def test_stubs_score_0_the_reference_100_and_nothing_leaks(name, assignment, pre
     assert done.returncode == 1 and all(
         text in done.stdout for text in ["FAIL task 1", *shown]), "as the handout shows"
     secrets = leaks.secrets(assignment)  # the tree's objects are looked through too
+    assert leaks.found_in(assignment.folder, secrets), "the search finds no solution where there is one"
     assert not leaks.found_in(tree, secrets) + leaks.found_in(prefix, secrets)
 
 
