@@ -10,10 +10,6 @@
 namespace isobar {
 namespace {
 
-uint64_t key_of(int32_t left, int32_t right) {
-  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
-}
-
 // A pair of neighbours that can merge. The top of a queue is the pair with the earliest merge; of equal
 // merges, the leftmost pair.
 struct Candidate {
@@ -60,7 +56,7 @@ BpeTokenizer::BpeTokenizer(std::vector<std::string> tokens, std::vector<Pair> me
     const auto found = numbers.find(tokens_[left] + tokens_[right]);
     check(found != numbers.end(), "bpe: merge {} of tokens {} and {} makes no token of the vocabulary", rank,
           left, right);
-    check(by_pair_.emplace(key_of(left, right), Merge{rank, found->second}).second,
+    check(by_pair_.emplace(key_of({left, right}), Merge{rank, found->second}).second,
           "bpe: merge {} of tokens {} and {} comes twice", rank, left, right);
     made[found->second] = true;
   }
@@ -70,7 +66,7 @@ BpeTokenizer::BpeTokenizer(std::vector<std::string> tokens, std::vector<Pair> me
 }
 
 const BpeTokenizer::Merge* BpeTokenizer::find_merge(int32_t left, int32_t right) const {
-  const auto found = by_pair_.find(key_of(left, right));
+  const auto found = by_pair_.find(key_of({left, right}));
   return found == by_pair_.end() ? nullptr : &found->second;
 }
 
@@ -126,16 +122,6 @@ size_t BpeTokenizer::encode_part(const TextPart& part, std::vector<int32_t>& tok
       for (size_t i = entry->second.begin; i < entry->second.end; ++i) tokens.push_back(tokens[i]);
     }
   });
-}
-
-std::string BpeTokenizer::decode(std::span<const int32_t> tokens) const {
-  std::string text;
-  for (const int32_t token : tokens) {
-    check(token >= 0 && token < vocab_size(), "decode: token {} is outside of 0 … {}", token,
-          vocab_size() - 1);
-    text += tokens_[token];
-  }
-  return text;
 }
 
 std::vector<int32_t> BpeTokenizer::separator() const {

@@ -20,6 +20,9 @@ namespace isobar {
 class BpeTokenizer : public Tokenizer {
  public:
   using Pair = std::pair<int32_t, int32_t>;
+  static uint64_t key_of(Pair pair) {
+    return static_cast<uint64_t>(pair.first) << 32 | static_cast<uint32_t>(pair.second);
+  }
 
   // `tokens` are the bytes of each token by id, `merges` the pairs from first to last, `specials` the ids of
   // the special tokens. Throws Error if a byte has no token, a token is there twice or is neither a byte,
@@ -32,7 +35,6 @@ class BpeTokenizer : public Tokenizer {
 
   int64_t vocab_size() const override { return static_cast<int64_t>(tokens_.size()); }
   size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
-  std::string decode(std::span<const int32_t> tokens) const override;
   // The token <|endoftext|> if it is a special token, else a newline.
   std::vector<int32_t> separator() const override;
   // A tokenizer.json that Hugging Face's tokenizers reads.
@@ -45,6 +47,7 @@ class BpeTokenizer : public Tokenizer {
     int32_t rank, token;
   };
 
+  void decode_one(int32_t token, std::string& text) const override { text += tokens_[token]; }
   const Merge* find_merge(int32_t left, int32_t right) const;
   void encode_word(std::string_view word, std::vector<int32_t>& tokens) const;
 

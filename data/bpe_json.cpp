@@ -42,14 +42,12 @@ std::string written(std::string_view bytes) {
 // The bytes of a token, from its text in the file.
 std::string bytes_of(std::string_view text) {
   std::string bytes;
-  for (size_t i = 0; i < text.size();) {
-    const Character character = first_character(text.substr(i));
+  for_each_character(text, [&](const Character& character, size_t) {
     const auto found = byte_table().byte.find(character.number);
     check(found != byte_table().byte.end(), "token '{}' holds U+{:04X}, which stands for no byte",
           Shown{text}, character.number);
     bytes.push_back(found->second);
-    i += character.bytes;
-  }
+  });
   return bytes;
 }
 
@@ -66,16 +64,14 @@ const Json& member(const Json& object, const char* key, Json::value_t type, cons
   return object[key];
 }
 
-// Checks that every option of an object is in the list, and is null or one of the values in the list.
-void check_options(const Json& object, const std::string& where,
-                   const std::vector<std::pair<std::string, std::vector<Json>>>& known) {
+// Checks that every option of an object is known, and is null or one of the values that are known of it: none
+// are listed where any will do.
+void check_options(const Json& object, const std::string& where, const Json& known) {
   for (const auto& [key, value] : object.items()) {
-    const std::vector<Json>* values = nullptr;
-    for (const auto& [name, allowed] : known)
-      if (name == key) values = &allowed;
-    check(values != nullptr, "{} has an unknown option '{}'", where, Shown{key});
-    const bool fits = value.is_null() || values->empty() ||
-                      std::find(values->begin(), values->end(), value) != values->end();
+    check(known.contains(key), "{} has an unknown option '{}'", where, Shown{key});
+    const Json& values = known[key];
+    const bool fits =
+        value.is_null() || values.empty() || std::find(values.begin(), values.end(), value) != values.end();
     check(fits, "{} has {} {}, which is not supported", where, Shown{key}, name_of(value));
   }
 }
@@ -88,22 +84,14 @@ const Json& part_of(const Json& file, const char* part) {
 
 // Checks everything outside of the model that would change tokens or text.
 void check_surroundings(const Json& file) {
-  check_options(file, "the file",
-                {{"version", {"1.0"}},
-                 {"truncation", {}},
-                 {"padding", {}},
-                 {"added_tokens", {}},
-                 {"normalizer", {}},
-                 {"pre_tokenizer", {}},
-                 {"post_processor", {}},
-                 {"decoder", {}},
-                 {"model", {}}});
+  check_options(file, "the file", R"({"version": ["1.0"], "truncation": [], "padding": [], "added_tokens": [],
+      "normalizer": [], "pre_tokenizer": [], "post_processor": [], "decoder": [], "model": []})"_json);
   for (const char* part : {"truncation", "padding", "normalizer"})
     check(part_of(file, part).is_null(), "wanted no {}, got {}", part, name_of(part_of(file, part)));
   const Json& split = member(file, "pre_tokenizer", Json::value_t::object, "the file");
   check(name_of(split) == "ByteLevel", "wanted pre_tokenizer ByteLevel, got {}", name_of(split));
   check_options(split, "pre_tokenizer ByteLevel",
-                {{"type", {}}, {"add_prefix_space", {false}}, {"trim_offsets", {}}, {"use_regex", {true}}});
+                R"({"type": [], "add_prefix_space": [false], "trim_offsets": [], "use_regex": [true]})"_json);
   check(split.contains("add_prefix_space"), "pre_tokenizer ByteLevel has no add_prefix_space; wanted false");
   for (const char* part : {"post_processor", "decoder"}) {
     const Json& value = part_of(file, part);
@@ -117,16 +105,9 @@ const Json& checked_model(const Json& file) {
   // Early versions of the format have no type.
   check(!model.contains("type") || name_of(model) == "BPE", "wanted model BPE, got {}", name_of(model));
   check_options(model, "model BPE",
-                {{"type", {}},
-                 {"vocab", {}},
-                 {"merges", {}},
-                 {"dropout", {0.0}},
-                 {"unk_token", {}},
-                 {"continuing_subword_prefix", {""}},
-                 {"end_of_word_suffix", {""}},
-                 {"fuse_unk", {}},
-                 {"byte_fallback", {false}},
-                 {"ignore_merges", {false}}});
+                R"({"type": [], "vocab": [], "merges": [], "dropout": [0.0], "unk_token": [],
+      "continuing_subword_prefix": [""], "end_of_word_suffix": [""], "fuse_unk": [],
+      "byte_fallback": [false], "ignore_merges": [false]})"_json);
   return model;
 }
 
@@ -217,8 +198,7 @@ std::vector<std::string> byte_vocabulary() {
 
 BpeTokenizer BpeTokenizer::from_json(std::string_view json, const std::string& name) {
   try {
-    check(!nested_too_deep(json), "lists and objects stand in each other too deep");
-    return from_file(Json::parse(json));
+    return from_file(parse_json_or_throw<Json>(json));
   } catch (const Json::exception& error) {
     throw_error(fmt::format("tokenizer: {}: no JSON text: {}", name, one_line(error.what(), 200)));
   } catch (const Error& error) {
@@ -227,17 +207,21 @@ BpeTokenizer BpeTokenizer::from_json(std::string_view json, const std::string& n
 }
 
 std::string BpeTokenizer::to_json() const {
-  Json added = Json::array(), vocabulary = Json::object(), merge_list = Json::array();
+  Json file =
+      R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null,
+      "added_tokens": [],
+      "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
+      "model": {"type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null,
+                "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "vocab": {}, "merges": []}
+  })"_json;
+  file["decoder"] = file["pre_tokenizer"];
+  Json& vocabulary = file["model"]["vocab"];
   std::vector<bool> special(tokens_.size());
   for (const int32_t id : specials_) {
     special[id] = true;
-    added.push_back({{"id", id},
-                     {"content", tokens_[id]},
-                     {"single_word", false},
-                     {"lstrip", false},
-                     {"rstrip", false},
-                     {"normalized", false},
-                     {"special", true}});
+    Json added = R"({"single_word": false, "lstrip": false, "rstrip": false, "normalized": false})"_json;
+    added.update({{"id", id}, {"content", tokens_[id]}, {"special", true}});
+    file["added_tokens"].push_back(added);
   }
   for (size_t id = 0; id < tokens_.size(); ++id) {
     const std::string text = special[id] ? tokens_[id] : written(tokens_[id]);
@@ -245,27 +229,7 @@ std::string BpeTokenizer::to_json() const {
     vocabulary[text] = id;
   }
   for (const auto& [left, right] : merges_)
-    merge_list.push_back(written(tokens_[left]) + ' ' + written(tokens_[right]));
-  const Json byte_level = {
-      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
-  const Json file = {{"version", "1.0"},
-                     {"truncation", nullptr},
-                     {"padding", nullptr},
-                     {"added_tokens", added},
-                     {"normalizer", nullptr},
-                     {"pre_tokenizer", byte_level},
-                     {"post_processor", nullptr},
-                     {"decoder", byte_level},
-                     {"model",
-                      {{"type", "BPE"},
-                       {"dropout", nullptr},
-                       {"unk_token", nullptr},
-                       {"continuing_subword_prefix", nullptr},
-                       {"end_of_word_suffix", nullptr},
-                       {"fuse_unk", false},
-                       {"byte_fallback", false},
-                       {"vocab", vocabulary},
-                       {"merges", merge_list}}}};
+    file["model"]["merges"].push_back(written(tokens_[left]) + ' ' + written(tokens_[right]));
   return file.dump(1) + "\n";
 }
 

@@ -49,9 +49,7 @@ class BpeTrainer {
     }
   };
 
-  static uint64_t key_of(BpeTokenizer::Pair pair) {
-    return static_cast<uint64_t>(pair.first) << 32 | static_cast<uint32_t>(pair.second);
-  }
+  static uint64_t key_of(BpeTokenizer::Pair pair) { return BpeTokenizer::key_of(pair); }
   size_t length_of(int32_t token) const { return tokens_[token].size(); }
   int64_t count_at(Place place) const;
   void count_pairs();

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "../core/error.h"
-#include "checksum.h"
 #include "utf8_stream.h"
 
 namespace isobar {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -27,12 +28,13 @@ namespace {
   throw_error(fmt::format("file: cannot {} '{}': {}", what, path, std::strerror(reason)));
 }
 
-// An open file descriptor, closed by the destructor.
+// A file that is open; throws where it cannot be.
 struct Descriptor {
-  int number;
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
+  const int number;
+  Descriptor(const std::string& path, int flags) : number(::open(path.c_str(), flags | O_CLOEXEC)) {
+    if (number < 0) fail("open", path, errno);
   }
+  ~Descriptor() { ::close(number); }
 };
 
 // This machine's name as a part of a file's name.
@@ -85,8 +87,7 @@ std::string folder_of(const std::string& path) {
 
 // Syncs the folder's list of names.
 void sync_folder(const std::string& path) {
-  const Descriptor folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (folder.number < 0) fail("open", path, errno);
+  const Descriptor folder(path, O_RDONLY | O_DIRECTORY);
   // Some file systems cannot sync a folder and say EINVAL; these are left as they are.
   if (::fsync(folder.number) != 0 && errno != EINVAL) fail("sync", path, errno);
 }
@@ -136,16 +137,14 @@ void remove_temporaries(const std::string& folder) {
 }
 
 void reserve_file(const std::string& path, size_t bytes) {
-  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
-  if (file.number < 0) fail("open", path, errno);
+  const Descriptor file(path, O_WRONLY);
   int reason = EINTR;
   while (reason == EINTR) reason = ::posix_fallocate(file.number, 0, static_cast<off_t>(bytes));
   if (reason != 0) fail("write", path, reason);
 }
 
 void finish_file(const std::string& path, size_t bytes) {
-  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
-  if (file.number < 0) fail("open", path, errno);
+  const Descriptor file(path, O_WRONLY);
   if (::ftruncate(file.number, static_cast<off_t>(bytes)) != 0 || ::fsync(file.number) != 0)
     fail("write", path, errno);
 }
@@ -168,8 +167,7 @@ std::vector<std::string> names_in(const std::string& folder) {
 }
 
 std::string read_file(const std::string& path, size_t limit) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.number < 0) fail("open", path, errno);
+  const Descriptor file(path, O_RDONLY);
   std::string bytes;
   char block[1 << 16];
   for (;;) {
@@ -250,6 +248,20 @@ void OutputFile::save() {
   check(descriptor_ < 0, "file: finish '{}' before it is saved", path_);
   rename_file(temporary_, path_);
   temporary_.clear();
+}
+
+std::string checksum(std::string_view bytes) {
+  return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+std::string checksum(const std::function<std::string_view()>& next) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
+                                                                              XXH3_freeState);
+  if (state == nullptr) throw std::bad_alloc();
+  XXH3_64bits_reset(state.get());
+  for (std::string_view bytes = next(); !bytes.empty(); bytes = next())
+    XXH3_64bits_update(state.get(), bytes.data(), bytes.size());
+  return fmt::format("{:016x}", XXH3_64bits_digest(state.get()));
 }
 
 }  // namespace isobar

@@ -78,13 +78,11 @@ void copy_all(hid_t source, hid_t target, const std::vector<LiveHdf5File::Series
     const Handle old(H5Oopen(source, path.c_str(), H5P_DEFAULT), H5Oclose, name, what);
     if (type == H5O_TYPE_DATASET) {
       must(H5Ocopy(source, path.c_str(), target, path.c_str(), H5P_DEFAULT, H5P_DEFAULT), name, what);
-    } else if (path == ".") {
-      const Handle root(H5Oopen(target, "/", H5P_DEFAULT), H5Oclose, name, what);
-      copy_attributes(old, root, name);
     } else {
-      const Handle copy(H5Gcreate2(target, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
-                        name, what);
-      copy_attributes(old, copy, name);
+      const hid_t copy = path == "."
+                             ? H5Oopen(target, "/", H5P_DEFAULT)
+                             : H5Gcreate2(target, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+      copy_attributes(old, Handle(copy, H5Oclose, name, what), name);
     }
   }
 }

@@ -1,5 +1,3 @@
-#include "idx.h"
-
 #include <zlib.h>
 
 #include <algorithm>
@@ -7,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "../core/error.h"
+#include "mnist.h"
 
 namespace isobar {
 namespace {

@@ -5,17 +5,30 @@
 //   check(json.is_object(), "{}: wanted …", path);
 #pragma once
 
-#include <string_view>
+#include "../core/error.h"
 
 namespace isobar {
 
-// Whether lists and objects stand in each other deeper than in any file of ours (100).
-bool nested_too_deep(std::string_view json);
+// The value. Throws Json::exception where the text is no JSON, and Error where lists and objects stand in each
+// other deeper than in any file of ours.
+template <class Json>
+Json parse_json_or_throw(std::string_view text) {
+  return Json::parse(text, [](int depth, auto, const Json&) {
+    check(depth <= 100, "lists and objects stand in each other too deep");
+    return true;
+  });
+}
 
-// The value; a discarded one where the text is no JSON, or is nested too deep.
+// The value; a discarded one where that throws.
 template <class Json>
 Json parse_json(std::string_view text) {
-  return nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+  try {
+    return parse_json_or_throw<Json>(text);
+  } catch (const typename Json::exception&) {
+    return Json::value_t::discarded;
+  } catch (const Error&) {
+    return Json::value_t::discarded;
+  }
 }
 
 }  // namespace isobar

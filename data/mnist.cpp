@@ -4,7 +4,6 @@
 
 #include "../core/profile.h"
 #include "../core/raw.h"
-#include "idx.h"
 
 namespace isobar {
 namespace {

@@ -92,15 +92,6 @@ Tensor read_tensor(const Source& source, Dtype dtype) {
   return tensor;
 }
 
-// Checks what the format's reader would refuse.
-void check_writable(const Safetensors& file) {
-  for (const auto& [name, tensor] : file.tensors) {
-    check(name != "__metadata__",
-          "safetensors: the format keeps the name '__metadata__' for itself; rename the tensor");
-    check(tensor.defined(), "safetensors: tensor '{}' is undefined", name);
-  }
-}
-
 }  // namespace
 
 Safetensors read_safetensors(const std::string& path,
@@ -137,15 +128,18 @@ Safetensors read_safetensors(const InputFile& file, const SafetensorsHeader& hea
 }
 
 std::string safetensors_bytes(const Safetensors& file) {
-  check_writable(file);
   SafetensorsHeader header{{}, file.metadata};
   uint64_t end = 0;
   const auto add = [&](const std::string& name, const std::string& dtype, const Shape& shape, size_t bytes) {
     header.entries.push_back({name, dtype, shape, end, end + bytes});
     end += bytes;
   };
-  for (const auto& [name, tensor] : file.tensors)
+  for (const auto& [name, tensor] : file.tensors) {
+    check(name != "__metadata__",
+          "safetensors: the format keeps the name '__metadata__' for itself; rename the tensor");
+    check(tensor.defined(), "safetensors: tensor '{}' is undefined", name);
     add(name, format_name(name_of(tensor.dtype())), tensor.shape(), byte_count(tensor));
+  }
   for (const auto& [name, text] : file.texts) add(name, "U8", {std::ssize(text)}, text.size());
   std::string bytes = header.bytes();
   bytes.reserve(bytes.size() + end);

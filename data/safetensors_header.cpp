@@ -1,11 +1,10 @@
-#include "safetensors_header.h"
-
+// The header of a safetensors file: read with distrust, and written.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include "../core/error.h"
+#include "safetensors.h"
 #include "utf8.h"
 #include "utf8_stream.h"
 
@@ -21,16 +20,16 @@ uint64_t bytes_of(const std::string& dtype) {
   return found != all.end() ? found->second : 0;
 }
 
-// The unchecked values of one tensor's JSON object.
+// The unchecked values of one tensor's JSON object; the lists are its shape and its data_offsets.
 struct Claim {
   std::string name;
-  std::optional<std::string> dtype;
-  std::optional<std::vector<uint64_t>> shape, offsets;
+  std::optional<std::string> dtype = {};
+  std::map<std::string, std::vector<uint64_t>> lists = {};
 };
 
 // Receives the events of the JSON parser and stops at the first one that the format does not allow, so that a
 // hostile header builds no tree in memory. Depth 1 has names; depth 2 has the values of one tensor, or the
-// metadata.
+// metadata; depth 3 has the numbers of a list.
 class Reader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Reader(const std::string& who) : who_(who) {}
@@ -38,18 +37,18 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   std::map<std::string, std::string> metadata;
 
   bool start_object(size_t) override {
-    refuse_unless(!in_array_ && depth_ < 2, "an object");
+    refuse_unless(depth_ < 2, "an object");
+    if (++depth_ == 2 && !in_metadata()) claims.push_back({name_});
+    return true;
+  }
+  bool start_array(size_t) override {
+    refuse_unless(depth_ == 2 && !in_metadata() && part_ != "dtype", "an array");
     ++depth_;
-    if (depth_ == 2) {
-      in_metadata_ = name_ == "__metadata__";
-      if (!in_metadata_) claims.push_back({name_, {}, {}, {}});
-    }
+    claims.back().lists[part_];
     return true;
   }
-  bool end_object() override {
-    --depth_;
-    return true;
-  }
+  bool end_object() override { return --depth_ >= 0; }
+  bool end_array() override { return --depth_ >= 0; }
   bool key(string_t& name) override {
     if (depth_ == 1) {
       check(names_.insert(name).second, "{}: '{}' appears twice in the header", who_, Shown{name});
@@ -57,44 +56,30 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
       return true;
     }
     part_ = name;
-    if (in_metadata_) {
+    if (in_metadata()) {
       check(!metadata.contains(part_), "{}: metadata '{}' appears twice in the header", who_, Shown{part_});
       return true;
     }
-    const Claim& claim = claims.back();
-    const bool known = part_ == "dtype" || part_ == "shape" || part_ == "data_offsets";
-    check(known, "{}: tensor '{}': wanted dtype, shape and data_offsets, got '{}'", who_, Shown{name_},
+    check(part_ == "dtype" || part_ == "shape" || part_ == "data_offsets",
+          "{}: tensor '{}': wanted dtype, shape and data_offsets, got '{}'", who_, Shown{name_},
           Shown{part_});
-    const bool twice = part_ == "dtype"   ? claim.dtype.has_value()
-                       : part_ == "shape" ? claim.shape.has_value()
-                                          : claim.offsets.has_value();
-    check(!twice, "{}: tensor '{}': {} appears twice", who_, Shown{name_}, part_);
+    const Claim& claim = claims.back();
+    check(part_ == "dtype" ? !claim.dtype.has_value() : !claim.lists.contains(part_),
+          "{}: tensor '{}': {} appears twice", who_, Shown{name_}, part_);
     return true;
   }
   bool string(string_t& text) override {
-    refuse_unless(depth_ == 2 && !in_array_ && (in_metadata_ || part_ == "dtype"), "a text");
-    if (in_metadata_)
-      metadata[part_] = text;
-    else
-      claims.back().dtype = text;
-    return true;
-  }
-  bool start_array(size_t) override {
-    refuse_unless(depth_ == 2 && !in_array_ && !in_metadata_ && part_ != "dtype", "an array");
-    in_array_ = true;
-    numbers().emplace();
-    return true;
-  }
-  bool end_array() override {
-    in_array_ = false;
+    refuse_unless(depth_ == 2 && (in_metadata() || part_ == "dtype"), "a text");
+    (in_metadata() ? metadata[part_] : claims.back().dtype.emplace()) = text;
     return true;
   }
   bool number_unsigned(number_unsigned_t number) override {
-    refuse_unless(in_array_, fmt::format("{}", number));
+    refuse_unless(depth_ == 3, fmt::format("{}", number));
+    std::vector<uint64_t>& numbers = claims.back().lists[part_];
     const size_t most = part_ == "shape" ? size_t{max_dims} : 2;
-    check(numbers()->size() < most, "{}: tensor '{}': {} has more than {} numbers", who_, Shown{name_}, part_,
+    check(numbers.size() < most, "{}: tensor '{}': {} has more than {} numbers", who_, Shown{name_}, part_,
           most);
-    numbers()->push_back(number);
+    numbers.push_back(number);
     return true;
   }
   bool number_integer(number_integer_t number) override { return refuse(fmt::format("{}", number)); }
@@ -107,52 +92,50 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  std::optional<std::vector<uint64_t>>& numbers() {
-    return part_ == "shape" ? claims.back().shape : claims.back().offsets;
-  }
-  bool refuse(const std::string& what) {
-    refuse_unless(false, what);
-    return false;
+  bool in_metadata() const { return name_ == "__metadata__"; }
+  bool refuse(const std::string& what) const {
+    throw_error(fmt::format("{}: the header has {} {}", who_, what,
+                            depth_ == 0   ? "where an object belongs"
+                            : depth_ == 1 ? fmt::format("for '{}', where an object belongs", one_line(name_))
+                                          : fmt::format("in '{}' of '{}', where it does not belong",
+                                                        one_line(part_), one_line(name_))));
   }
   void refuse_unless(bool fits, const std::string& what) const {
-    check(fits, "{}: the header has {} {}", who_, what,
-          depth_ == 0 ? "where an object belongs"
-          : depth_ == 1
-              ? fmt::format("for '{}', where an object belongs", Shown{name_})
-              : fmt::format("in '{}' of '{}', where it does not belong", Shown{part_}, Shown{name_}));
+    if (!fits) refuse(what);
   }
 
   const std::string& who_;
   std::set<std::string> names_;
   std::string name_, part_;  // the keys at depth 1 and 2
   int depth_ = 0;
-  bool in_array_ = false, in_metadata_ = false;
 };
 
 // Checks that shape, dtype and offsets agree with each other and with the file, and returns the entry.
 SafetensorsHeader::Entry checked(const Claim& claim, uint64_t data_bytes, const std::string& file) {
   const std::string who = fmt::format("{}: tensor '{}'", file, one_line(claim.name));
-  check(claim.dtype && claim.shape && claim.offsets, "{}: wanted dtype, shape and data_offsets, got no {}",
-        who,
-        !claim.dtype   ? "dtype"
-        : !claim.shape ? "shape"
-                       : "data_offsets");
-  check(claim.offsets->size() == 2, "{}: wanted two data_offsets, got {}", who, claim.offsets->size());
+  const bool has_shape = claim.lists.contains("shape"), has_offsets = claim.lists.contains("data_offsets");
+  check(claim.dtype && has_shape && has_offsets, "{}: wanted dtype, shape and data_offsets, got no {}", who,
+        !claim.dtype ? "dtype"
+        : !has_shape ? "shape"
+                     : "data_offsets");
+  const std::vector<uint64_t>& shape = claim.lists.at("shape");
+  const std::vector<uint64_t>& offsets = claim.lists.at("data_offsets");
+  check(offsets.size() == 2, "{}: wanted two data_offsets, got {}", who, offsets.size());
   uint64_t bytes = bytes_of(*claim.dtype), span = bytes;  // span: with an extent of 0 counted as 1
   check(bytes > 0, "{}: there is no dtype '{}'", who, one_line(*claim.dtype));
   std::vector<int64_t> extents;
-  for (const uint64_t extent : *claim.shape) {
+  for (const uint64_t extent : shape) {
     const bool fits =
         !__builtin_mul_overflow(span, std::max<uint64_t>(extent, 1), &span) && span < uint64_t{1} << 58;
     bytes *= extent;
-    check(fits, "{}: [{}] has more elements than memory can hold", who, fmt::join(*claim.shape, ", "));
+    check(fits, "{}: [{}] has more elements than memory can hold", who, fmt::join(shape, ", "));
     extents.push_back(static_cast<int64_t>(extent));
   }
-  const uint64_t begin = (*claim.offsets)[0], end = (*claim.offsets)[1];
+  const uint64_t begin = offsets[0], end = offsets[1];
   check(begin <= end && end <= data_bytes, "{}: its bytes {} to {} lie outside of the {} that the file holds",
         who, begin, end, data_bytes);
   check(end - begin == bytes, "{}: {} [{}] takes {} bytes, but its offsets leave {}", who, *claim.dtype,
-        fmt::join(*claim.shape, ", "), bytes, end - begin);
+        fmt::join(shape, ", "), bytes, end - begin);
   return {claim.name, *claim.dtype, Shape(std::span<const int64_t>(extents)), begin, end};
 }
 
@@ -161,16 +144,14 @@ SafetensorsHeader::Entry checked(const Claim& claim, uint64_t data_bytes, const 
 void check_utf8(const char* what, std::string_view text) {
   std::string shown;
   bool valid = true;
-  for (size_t i = 0; i < text.size();) {
-    const Character character = first_character(text.substr(i));
-    if (character.number >= stray_byte) {
+  for_each_character(text, [&](const Character& character, size_t offset) {
+    if (character.number < stray_byte) {
+      shown += text.substr(offset, character.bytes);
+    } else {
       valid = false;
       shown += fmt::format("\\x{:02x}", character.number - stray_byte);
-    } else {
-      shown += text.substr(i, character.bytes);
     }
-    i += character.bytes;
-  }
+  });
   check(valid, "safetensors: {} '{}' is not valid UTF-8", what, shown);
 }
 

@@ -4,7 +4,6 @@
 #include <system_error>
 
 #include "../core/error.h"
-#include "checksum.h"
 #include "file.h"
 
 namespace isobar {

@@ -17,6 +17,14 @@ uint64_t checksum_of(std::span<const int32_t> tokens) {
   return XXH3_64bits(tokens.data(), tokens.size_bytes());
 }
 
+std::vector<uint64_t> checksums_of_chunks(std::span<const int32_t> tokens) {
+  std::vector<uint64_t> checksums;
+  for (size_t begin = 0; begin < tokens.size(); begin += store_chunk)
+    checksums.push_back(
+        checksum_of(tokens.subspan(begin, std::min<size_t>(store_chunk, tokens.size() - begin))));
+  return checksums;
+}
+
 std::string checksum_of_all(const std::vector<uint64_t>& checksums) {
   return fmt::format("{:016x}", XXH3_64bits(checksums.data(), checksums.size() * sizeof(uint64_t)));
 }
@@ -82,8 +90,7 @@ void TokenStoreWriter::add(std::string_view piece, bool last) {
 void TokenStoreWriter::write(size_t count) {
   const std::span<const int32_t> tokens = std::span<const int32_t>(pending_).first(count);
   if (tokens.empty()) return;
-  for (size_t begin = 0; begin < count; begin += store_chunk)
-    checksums_.push_back(checksum_of(tokens.subspan(begin, std::min<size_t>(store_chunk, count - begin))));
+  std::ranges::copy(checksums_of_chunks(tokens), std::back_inserter(checksums_));
   if (fits_u16(*tokenizer_))
     file_.append(bytes_of<uint16_t>(std::vector<uint16_t>(tokens.begin(), tokens.end())));
   else
@@ -144,11 +151,7 @@ TokenStore::TokenStore(const std::string& path) : file_(path), slots_(slot_count
 std::string TokenStore::checksum() const { return checksum_of_all(checksums_); }
 
 std::string tokens_checksum(std::span<const int32_t> tokens) {
-  std::vector<uint64_t> checksums;
-  for (size_t begin = 0; begin < tokens.size(); begin += store_chunk)
-    checksums.push_back(
-        checksum_of(tokens.subspan(begin, std::min<size_t>(store_chunk, tokens.size() - begin))));
-  return checksum_of_all(checksums);
+  return checksum_of_all(checksums_of_chunks(tokens));
 }
 
 bool TokenStore::is_one(const std::string& path) {

@@ -8,16 +8,6 @@
 namespace isobar {
 namespace {
 
-// Calls visit(character number, offset in bytes) for each character in order.
-template <class Visit>
-void for_each_character(std::string_view text, const Visit& visit) {
-  for (size_t offset = 0; offset < text.size();) {
-    const Character character = first_character(text.substr(offset));
-    visit(character.number, offset);
-    offset += character.bytes;
-  }
-}
-
 // "'ß' (U+00DF)", "U+0007" for a control character, "byte 0xFF".
 std::string name_of_character(uint32_t number) {
   if (number >= stray_byte) return fmt::format("byte 0x{:02X}", number - stray_byte);
@@ -33,10 +23,6 @@ std::string_view whole_characters(const TextPart& part) {
   return part.text.substr(0, part.text.size() - (part.last ? 0 : incomplete_bytes(part.text)));
 }
 
-void check_token(int32_t token, int64_t vocab_size) {
-  check(token >= 0 && token < vocab_size, "decode: token {} is outside of 0 … {}", token, vocab_size - 1);
-}
-
 }  // namespace
 
 std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
@@ -45,11 +31,22 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
   return tokens;
 }
 
+std::string Tokenizer::decode(std::span<const int32_t> tokens) const {
+  std::string text;
+  for (const int32_t token : tokens) {
+    check(token >= 0 && token < vocab_size(), "decode: token {} is outside of 0 … {}", token,
+          vocab_size() - 1);
+    decode_one(token, text);
+  }
+  return text;
+}
+
 size_t CharacterSet::add(const TextPart& part) {
   seen_.resize(character_count / 64);
   const std::string_view text = whole_characters(part);
-  for_each_character(text,
-                     [&](uint32_t number, size_t) { seen_[number / 64] |= uint64_t{1} << number % 64; });
+  for_each_character(text, [&](const Character& character, size_t) {
+    seen_[character.number / 64] |= uint64_t{1} << character.number % 64;
+  });
   return text.size();
 }
 
@@ -82,41 +79,25 @@ CharTokenizer::CharTokenizer(std::vector<uint32_t> characters) : characters_(std
 size_t CharTokenizer::encode_part(const TextPart& part, std::vector<int32_t>& tokens) const {
   const std::string_view text = whole_characters(part);
   tokens.reserve(tokens.size() + text.size());
-  for_each_character(text, [&](uint32_t number, size_t offset) {
-    const auto found = std::lower_bound(characters_.begin(), characters_.end(), number);
-    if (found == characters_.end() || *found != number)
+  for_each_character(text, [&](const Character& character, size_t offset) {
+    const auto found = std::lower_bound(characters_.begin(), characters_.end(), character.number);
+    if (found == characters_.end() || *found != character.number)
       throw_error(
           fmt::format("encode: {} at byte {} is none of the {} characters of the tokenizer's text; leave it "
                       "out or use the byte tokenizer",
-                      name_of_character(number), part.offset + offset, characters_.size()));
+                      name_of_character(character.number), part.offset + offset, characters_.size()));
     tokens.push_back(static_cast<int32_t>(found - characters_.begin()));
   });
   return text.size();
 }
 
-std::string CharTokenizer::decode(std::span<const int32_t> tokens) const {
-  std::string text;
-  text.reserve(tokens.size());
-  for (const int32_t token : tokens) {
-    check_token(token, vocab_size());
-    append_character(text, characters_[token]);
-  }
-  return text;
+void CharTokenizer::decode_one(int32_t token, std::string& text) const {
+  append_character(text, characters_[token]);
 }
 
 size_t ByteTokenizer::encode_part(const TextPart& part, std::vector<int32_t>& tokens) const {
   for (const char c : part.text) tokens.push_back(static_cast<unsigned char>(c));
   return part.text.size();
-}
-
-std::string ByteTokenizer::decode(std::span<const int32_t> tokens) const {
-  std::string text;
-  text.reserve(tokens.size());
-  for (const int32_t token : tokens) {
-    check_token(token, vocab_size());
-    text.push_back(static_cast<char>(token));
-  }
-  return text;
 }
 
 std::unique_ptr<Tokenizer> make_tokenizer(std::string_view kind, std::string_view text) {

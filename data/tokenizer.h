@@ -38,11 +38,15 @@ class Tokenizer {
   // the whole text. Throws as encode does.
   virtual size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const = 0;
   // Throws Error for an id outside of the vocabulary.
-  virtual std::string decode(std::span<const int32_t> tokens) const = 0;
+  std::string decode(std::span<const int32_t> tokens) const;
   // The tokens between two documents of a corpus: a newline, unless the tokenizer has a token for it.
   virtual std::vector<int32_t> separator() const { return encode("\n"); }
   // The tokenizer as a JSON text, from which tokenizer_from_json makes an equal one.
   virtual std::string to_json() const = 0;
+
+ private:
+  // Appends what the token stands for, an id of the vocabulary.
+  virtual void decode_one(int32_t token, std::string& text) const = 0;
 };
 
 // One token per distinct character (Unicode code point) of a text, in code point order. A byte that is not
@@ -56,10 +60,11 @@ class CharTokenizer : public Tokenizer {
 
   int64_t vocab_size() const override { return static_cast<int64_t>(characters_.size()); }
   size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
-  std::string decode(std::span<const int32_t> tokens) const override;
   std::string to_json() const override;
 
  private:
+  void decode_one(int32_t token, std::string& text) const override;
+
   std::vector<uint32_t> characters_;  // sorted; a token is an index into it
 };
 
@@ -68,8 +73,10 @@ class ByteTokenizer : public Tokenizer {
  public:
   int64_t vocab_size() const override { return 256; }
   size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
-  std::string decode(std::span<const int32_t> tokens) const override;
   std::string to_json() const override;
+
+ private:
+  void decode_one(int32_t token, std::string& text) const override { text += static_cast<char>(token); }
 };
 
 // "char", "byte", or the path of a file that ends in .json and holds a tokenizer; a char tokenizer takes its

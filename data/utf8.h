@@ -23,6 +23,16 @@ struct Character {
 // The character at the start of a non-empty text.
 Character first_character(std::string_view text);
 
+// Calls visit(character, its offset in bytes) for each character of a text in order.
+template <class Visit>
+void for_each_character(std::string_view text, const Visit& visit) {
+  for (size_t offset = 0; offset < text.size();) {
+    const Character character = first_character(text.substr(offset));
+    visit(character, offset);
+    offset += character.bytes;
+  }
+}
+
 // Appends the bytes of a character.
 void append_character(std::string& text, uint32_t number);
 

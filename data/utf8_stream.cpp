@@ -24,14 +24,13 @@ bool shown(uint32_t character) {
 
 std::string Utf8Stream::push(std::string_view bytes) {
   waiting_ += bytes;
-  const size_t whole = waiting_.size() - incomplete_bytes(waiting_);
+  const std::string_view whole =
+      std::string_view(waiting_).substr(0, waiting_.size() - incomplete_bytes(waiting_));
   std::string result;
-  for (size_t i = 0; i < whole;) {
-    const Character next = first_character(std::string_view(waiting_).substr(i, whole - i));
-    result += shown(next.number) ? std::string_view(waiting_).substr(i, next.bytes) : replacement;
-    i += next.bytes;
-  }
-  waiting_.erase(0, whole);
+  for_each_character(whole, [&](const Character& character, size_t offset) {
+    result += shown(character.number) ? whole.substr(offset, character.bytes) : replacement;
+  });
+  waiting_.erase(0, whole.size());
   return result;
 }
 

@@ -11,11 +11,19 @@ using namespace hdf5;
 
 namespace {
 
-Handle open_attribute(hid_t id, const std::string& file, const std::string& object, const std::string& name) {
+struct Attribute {
+  Handle id, type, space;
+};
+
+Attribute open_attribute(hid_t id, const std::string& file, const std::string& object,
+                         const std::string& name) {
   const Handle holder = open_object(id, file, object);
   check(H5Aexists(holder, name.c_str()) > 0, "hdf5: {}: '{}' has no attribute '{}'", file, object, name);
-  return Handle(H5Aopen(holder, name.c_str(), H5P_DEFAULT), H5Aclose, file,
-                fmt::format("open attribute '{}' of '{}'", name, object));
+  Handle attribute(H5Aopen(holder, name.c_str(), H5P_DEFAULT), H5Aclose, file,
+                   fmt::format("open attribute '{}' of '{}'", name, object));
+  Handle type(H5Aget_type(attribute), H5Tclose, file, "read a type");
+  Handle space(H5Aget_space(attribute), H5Sclose, file, "read a shape");
+  return {std::move(attribute), std::move(type), std::move(space)};
 }
 
 // A dataset that may be read: with extents, elements stored in this file without filters, and no larger than
@@ -69,18 +77,18 @@ Source open_source(hid_t id, const std::string& file, const std::string& path) {
   return {std::move(dataset), std::move(type), {declared.begin(), declared.end()}, numel};
 }
 
-// A single number, of the wanted class.
+// A single number.
 template <class T>
-T number_attribute(hid_t id, const std::string& file, const std::string& object, const std::string& name,
-                   H5T_class_t wanted, hid_t in_memory) {
-  const Handle attribute = open_attribute(id, file, object, name);
-  const Handle type(H5Aget_type(attribute), H5Tclose, file, "read a type");
-  const Handle space(H5Aget_space(attribute), H5Sclose, file, "read a shape");
-  check(H5Tget_class(type) == wanted && H5Sget_simple_extent_npoints(space) == 1,
-        "hdf5: {}: wanted a single {} in attribute '{}' of '{}'", file,
-        wanted == H5T_FLOAT ? "float" : "integer", name, object);
+T number_attribute(hid_t id, const std::string& file, const std::string& object, const std::string& name) {
+  const bool real = std::is_same_v<T, double>;
+  const Attribute attribute = open_attribute(id, file, object, name);
+  check(H5Tget_class(attribute.type) == (real ? H5T_FLOAT : H5T_INTEGER) &&
+            H5Sget_simple_extent_npoints(attribute.space) == 1,
+        "hdf5: {}: wanted a single {} in attribute '{}' of '{}'", file, real ? "float" : "integer", name,
+        object);
   T value{};
-  must(H5Aread(attribute, in_memory, &value), file, fmt::format("read attribute '{}' of '{}'", name, object));
+  must(H5Aread(attribute.id, type_of(dtype_of<T>()), &value), file,
+       fmt::format("read attribute '{}' of '{}'", name, object));
   return value;
 }
 
@@ -98,9 +106,7 @@ void check_fixed_text(hid_t type, const std::string& file, const std::string& wh
 }  // namespace
 
 std::string Hdf5File::text_attribute(const std::string& object, const std::string& name) const {
-  const Handle attribute = open_attribute(id_, name_, object, name);
-  const Handle type(H5Aget_type(attribute), H5Tclose, name_, "read a type");
-  const Handle space(H5Aget_space(attribute), H5Sclose, name_, "read a shape");
+  const auto [attribute, type, space] = open_attribute(id_, name_, object, name);
   const std::string what = fmt::format("attribute '{}' of '{}'", name, object);
   check_fixed_text(type, name_, what);
   check(H5Sget_simple_extent_npoints(space) == 1, "hdf5: {}: wanted a single text in {}", name_, what);
@@ -113,11 +119,11 @@ std::string Hdf5File::text_attribute(const std::string& object, const std::strin
 }
 
 int64_t Hdf5File::int_attribute(const std::string& object, const std::string& name) const {
-  return number_attribute<int64_t>(id_, name_, object, name, H5T_INTEGER, H5T_NATIVE_INT64);
+  return number_attribute<int64_t>(id_, name_, object, name);
 }
 
 double Hdf5File::double_attribute(const std::string& object, const std::string& name) const {
-  return number_attribute<double>(id_, name_, object, name, H5T_FLOAT, H5T_NATIVE_DOUBLE);
+  return number_attribute<double>(id_, name_, object, name);
 }
 
 Tensor Hdf5File::read(const std::string& path) const {

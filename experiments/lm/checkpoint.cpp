@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "../../data/checked_file.h"
-#include "../../data/checksum.h"
+#include "../../data/file.h"
 #include "../../nn/lm/hugging_face.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"

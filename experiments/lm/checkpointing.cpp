@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "../../core/profile.h"
-#include "../../data/checksum.h"
+#include "../../data/file.h"
 #include "bad_step.h"
 
 namespace isobar {

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "../../data/idx.h"
 #include "../../data/loader.h"
 #include "../../data/shipped.h"
 #include "../message_of.h"

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "../../data/checksum.h"
 #include "../../data/file.h"
 #include "../scoped_variable.h"
 #include "../temporary_folder.h"

@@ -4,7 +4,7 @@
 #include <xxhash.h>
 
 #include "../../data/bpe_train.h"
-#include "../../data/checksum.h"
+#include "../../data/file.h"
 #include "../file_size_limit.h"
 #include "../message_of.h"
 #include "../temporary_folder.h"
