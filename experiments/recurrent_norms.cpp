@@ -9,7 +9,7 @@
 // Written: measurements.csv, summary.json.
 #include "../autograd/tape.h"
 #include "../data/loader.h"
-#include "../nn/evaluation.h"
+#include "../nn/model.h"
 #include "../nn/linear.h"
 #include "../nn/observe.h"
 #include "../nn/rnn_cell.h"

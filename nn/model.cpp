@@ -14,7 +14,7 @@ namespace isobar {
 namespace {
 
 std::string join(const std::string& prefix, std::string_view name) {
-  return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
+  return prefix.empty() ? std::string(name) : (prefix + '.').append(name);
 }
 
 // Visits the whole tree, parents before children, and calls back with full names.
@@ -271,18 +271,12 @@ void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
 }
 
 std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model) {
-  struct Stamps : Fields {
-    std::vector<std::pair<const Version*, uint64_t>> all;
-    void add(const Tensor& tensor) {
-      const Version* const version = raw::storage(tensor)->version;
-      all.emplace_back(version, version->stamp());
-    }
-    void on_parameter(std::string_view, Tensor& tensor) override { add(tensor); }
-    void on_buffer(std::string_view, Tensor& tensor) override { add(tensor); }
-    void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
-  } stamps;
-  model.fields(stamps);
-  return std::move(stamps.all);
+  std::vector<std::pair<const Version*, uint64_t>> stamps;
+  visit_tensors(model, [&](const std::string&, const Tensor& tensor, bool) {
+    const Version* const version = raw::storage(tensor)->version;
+    stamps.emplace_back(version, version->stamp());
+  });
+  return stamps;
 }
 
 std::string describe(HasFields& model) { return Description().of(model, "", 0); }

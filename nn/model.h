@@ -1,5 +1,5 @@
-// Functions of a whole model: its parameters and state by name, its modules, training and evaluation,
-// printing. They visit fields(), so they take a module, or any struct with fields() such as an optimizer.
+// Functions of a whole model. They visit fields(), so they take a module, or any struct with fields() such as
+// an optimizer.
 //
 //   for (const NamedTensor& p : named_parameters(model)) fmt::print("{} {}\n", p.name, p.tensor.shape());
 //   eval(model);
@@ -57,5 +57,30 @@ std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model);
 std::string type_name_of(const HasFields& part);
 // An indented tree, one module per line: name, type, its own tensors, and the number of parameters in it.
 std::string describe(HasFields& model);
+
+// A block in which a model is in evaluation and no tape records. Afterwards, also after an exception, each module
+// is in the mode that it was in before. The model must not move, nor change its parts, in the block.
+//
+//   {
+//     const Evaluation here(model);
+//     loss = cross_entropy(model(x), y).item();
+//   }
+class Evaluation {
+ public:
+  explicit Evaluation(HasFields& model) {
+    for (const NamedModule& part : named_modules(model))
+      before_.emplace_back(part.module, part.module->training());
+    eval(model);
+  }
+  ~Evaluation() {
+    for (const auto& [module, training] : before_) module->set_training(training);
+  }
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
+
+ private:
+  std::vector<std::pair<Module*, bool>> before_;
+  const NoTape pause_;
+};
 
 }  // namespace isobar

@@ -6,9 +6,6 @@
 
 #include "activation.h"
 #include "batch_norm.h"
-#include "center_norm.h"
-#include "derf.h"
-#include "dyisru.h"
 #include "dyt.h"
 #include "group_norm.h"
 #include "layer_norm.h"

@@ -19,9 +19,8 @@ struct NormOptions {
   std::optional<double> p = std::nullopt;
 };
 
-// "none" (Identity), "layernorm", … (the table in norm.cpp), then the registered names. These are command-line
-// values, hence lower case. All take x (…, normalized_shape); batchnorm alone differs between training and
-// evaluation.
+// "none" (Identity), "layernorm", … (the table in norm.cpp), then the registered names. All take x (…,
+// normalized_shape); batchnorm alone differs between training and evaluation.
 const Choices& norm_names();
 // The norm of that name. Throws Error, with the list of names, for any other name.
 std::unique_ptr<Module> make_norm(std::string_view name, const Shape& normalized_shape,

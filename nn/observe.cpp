@@ -153,21 +153,15 @@ const HistogramProbe::Signal* HistogramProbe::find(const std::string& path) cons
   return signal != signals_.end() ? &signal->second : nullptr;
 }
 
-Watch::Watch(HasFields& model, Observer& observer) {
-  try {
-    for (const NamedModule& entry : named_modules(model)) {
-      watched_.push_back(entry.module->observation());
-      watched_.back()->seen_by.push_back({this, &observer, Scope::intern(entry.path)});
-    }
-  } catch (...) {  // out of memory
-    end();
-    throw;
+// By way of the other constructor, so that the destructor runs where memory ends here.
+Watch::Watch(HasFields& model, Observer& observer) : Watch() {
+  for (const NamedModule& entry : named_modules(model)) {
+    watched_.push_back(entry.module->observation());
+    watched_.back()->seen_by.push_back({this, &observer, Scope::intern(entry.path)});
   }
 }
 
-Watch::~Watch() { end(); }
-
-void Watch::end() {
+Watch::~Watch() {
   for (const auto& observation : watched_)
     std::erase_if(observation->seen_by, [&](const Observation::Seen& seen) { return seen.watch == this; });
 }

@@ -41,8 +41,7 @@ double rms_alignment(const Tensor& x);
 
 // A Probe's measurements of one module. NaN where nothing was seen, and for an output of integers.
 struct ModuleSignal {
-  std::string path;
-  std::string type;
+  std::string path, type;
   Moments output;
   double gradient_norm;  // Frobenius norm of the gradient of the output
 };
@@ -62,10 +61,9 @@ class Probe : public Observer {
   void on_output(const Module& module, const Tensor& y) override;
   void on_output_gradient(const Module& module, const Tensor& dy) override;
 
-  // Call it after backward and before clipping and step: takes gradient norms and a copy of the values.
+  // After backward and before clipping and step: takes gradient norms and a copy of the values.
   void before_step(HasFields& model);
-  // Call it after step: computes update ratios against the copy. Throws Error unless before_step saw the same
-  // parameters.
+  // After step: update ratios against the copy. Throws Error unless before_step saw the same parameters.
   void after_step(HasFields& model);
 
   // In the order of the modules' first calls (children before the parents that called them).
@@ -164,7 +162,7 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 
  private:
-  void end();
+  Watch() = default;
 
   std::vector<std::shared_ptr<Observation>> watched_;
 };

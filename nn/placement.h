@@ -16,8 +16,7 @@ namespace isobar {
 
 enum class Placement { none, pre, post, peri, residual_free, skipinit, rezero, fixup };
 
-// In the order of the enum.
-inline const Choices& placement_names() {
+inline const Choices& placement_names() {  // in the order of the enum
   static const Choices names{"none", "pre", "post", "peri", "residual_free", "skipinit", "rezero", "fixup"};
   return names;
 }
@@ -37,8 +36,7 @@ inline Placement placement_from_name(std::string_view name) {
 
 // Whether blocks of this placement have norms. The others were invented to do without.
 constexpr bool has_norms(Placement placement) {
-  return placement == Placement::pre || placement == Placement::post || placement == Placement::peri ||
-         placement == Placement::residual_free;
+  return placement >= Placement::pre && placement <= Placement::residual_free;
 }
 
 }  // namespace isobar

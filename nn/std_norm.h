@@ -1,5 +1,10 @@
-// StdNorm: y = x / √(var + eps) · weight, LayerNorm without its subtraction of the mean: it divides by the
-// standard deviation but does not centre. RMSNorm differs in its divisor, which includes the mean.
+// LayerNorm's two halves, for the ablation that asks which part of it matters:
+//
+//   CenterNorm  y = (x − mean) · weight
+//   StdNorm     y = x / √(var + eps) · weight       RMSNorm differs in its divisor, which includes the mean
+//
+// Mean and population variance are taken over all of normalized_shape, the last dimensions of x; weight starts at
+// 1, of that shape.
 #pragma once
 
 #include "module.h"
@@ -7,12 +12,24 @@
 
 namespace isobar {
 
+// The scale of x passes through: in a deep chain it needs residual branches.
+struct CenterNorm : Module {
+  Tensor weight;
+
+  explicit CenterNorm(const Shape& normalized_shape) : weight(ones(normalized_shape).set_trainable()) {}
+
+  Tensor forward(const Tensor& x) override {
+    const std::vector<int> axes = normalized_axes("center_norm", x, weight.shape());
+    return (x - mean(x, axes, true)) * weight;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
 struct StdNormOptions {
   double eps = 1e-5;
 };
 
-// The population variance is taken over all of normalized_shape, the last dimensions of x; weight starts at
-// 1, of that shape. A row of equal elements has variance 0: y = x / √eps there.
+// A row of equal elements has variance 0: y = x / √eps there.
 struct StdNorm : Module {
   double eps;
   Tensor weight;

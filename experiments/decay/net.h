@@ -5,8 +5,8 @@
 //   residual   x + f(x)
 //   pre        x + f(N(x))
 //   post       N(x + f(x))
-//   skipinit   x + a f(x), a = 1/√depth                 nn/skip_init.h
-//   rezero     x + a f(x), a = 0                        nn/skip_init.h
+//   skipinit   x + a f(x), a = 1/√depth                 nn/residual.h
+//   rezero     x + a f(x), a = 0                        nn/residual.h
 //   fixup      x + s f(x + c1) + c3, c2 before relu     nn/fixup.h
 #pragma once
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "../../autograd/ops.h"
-#include "../../nn/evaluation.h"
+#include "../../nn/model.h"
 #include "../../nn/lm/grouped_query_attention.h"
 #include "../../nn/observe.h"
 

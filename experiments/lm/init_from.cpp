@@ -5,7 +5,7 @@
 #include "../../data/checked_file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
-#include "../../nn/lm/swiglu.h"
+#include "../../nn/lm/feed_forward.h"
 #include "../../nn/model.h"
 #include "../harness/settings.h"
 

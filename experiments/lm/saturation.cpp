@@ -6,10 +6,7 @@
 
 #include "../../core/kernels/reduce.h"
 #include "../../nn/activation.h"
-#include "../../nn/derf.h"
-#include "../../nn/dyisru.h"
 #include "../../nn/dyt.h"
-#include "../../nn/isru_clip.h"
 
 namespace isobar {
 namespace {

@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "../../core/profile.h"
-#include "../../nn/evaluation.h"
+#include "../../nn/model.h"
 #include "../../nn/pieces.h"
 
 namespace isobar {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "../../autograd/ops.h"
-#include "../../nn/evaluation.h"
+#include "../../nn/model.h"
 #include "../../nn/observe.h"
 
 namespace isobar {

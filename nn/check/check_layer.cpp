@@ -8,7 +8,7 @@
 
 #include "../model.h"
 #include "../observe.h"
-#include "layer_checks.h"
+#include "layer_runner.h"
 
 namespace isobar {
 namespace {

@@ -12,8 +12,7 @@
 #include "../../autograd/check/tape_text.h"
 #include "../../core/rng.h"
 #include "../model.h"
-#include "check_layer.h"
-#include "layer_checks.h"
+#include "layer_runner.h"
 
 namespace isobar {
 namespace {
@@ -22,25 +21,15 @@ namespace {
 // allocate.
 std::array<char, 300> crash_line{};
 
-constexpr std::array<std::pair<int, const char*>, 5> signals = {{{SIGSEGV, "crashed with SIGSEGV"},
-                                                                 {SIGBUS, "crashed with SIGBUS"},
-                                                                 {SIGFPE, "crashed with SIGFPE"},
-                                                                 {SIGILL, "crashed with SIGILL"},
-                                                                 {SIGABRT, "crashed with SIGABRT"}}};
-
-[[noreturn]] void end_with(const char* what) {
+[[noreturn]] void end_with(const char* what, const char* signal = "") {
   bool written = true;
   for (const char* part :
-       {static_cast<const char*>(crash_line.data()), what, "; layers after it were not checked\n"})
+       {static_cast<const char*>(crash_line.data()), what, signal, "; layers after it were not checked\n"})
     written = write(STDOUT_FILENO, part, std::strlen(part)) >= 0 && written;
   _exit(written ? 1 : 2);
 }
 
-void print_crash(int number) {
-  for (const auto& [known, what] : signals)
-    if (known == number) end_with(what);
-  end_with("crashed");
-}
+void print_crash(int number) { end_with("crashed with SIG", sigabbrev_np(number)); }
 
 // A layer that ends the program must not end it with 0 and no report.
 void print_exit() {
@@ -56,7 +45,7 @@ void report_crashes() {
   static std::array<char, 1 << 16> stack;  // for the handler: the program's own may have overflowed
   const stack_t own{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
   sigaltstack(&own, nullptr);
-  for (const auto& [number, what] : signals) {
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction before {
     }, crash{};
     crash.sa_handler = print_crash;

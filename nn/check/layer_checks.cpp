@@ -1,4 +1,4 @@
-#include "layer_checks.h"
+#include "layer_runner.h"
 
 #include <limits>
 

@@ -88,8 +88,8 @@ Inputs LayerRunner::input(Dtype dtype) const {
 }
 
 Inputs LayerRunner::spread_input() const {
-  Inputs result;
-  for (const Tensor& x : input()) result.push_back(spread(x));
+  Inputs result = input();
+  for (Tensor& x : result) x = spread(x);
   return result;
 }
 

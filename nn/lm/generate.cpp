@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "../../core/profile.h"
-#include "../evaluation.h"
+#include "../model.h"
 
 namespace isobar {
 namespace {

@@ -6,7 +6,6 @@
 #include "../model.h"
 #include "feed_forward.h"
 #include "grouped_query_attention.h"
-#include "swiglu.h"
 
 namespace isobar {
 namespace {

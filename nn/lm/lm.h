@@ -8,6 +8,5 @@
 #include "key_value_cache.h"
 #include "language_model.h"
 #include "ngpt.h"
-#include "swiglu.h"
 #include "text_loss.h"
 #include "transformer_block.h"

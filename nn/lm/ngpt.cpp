@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "../model.h"
-#include "swiglu.h"
+#include "feed_forward.h"
 
 namespace isobar {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../evaluation.h"
+#include "../model.h"
 
 namespace isobar {
 

@@ -10,7 +10,6 @@
 #include "../../nn/observe.h"
 #include "../../nn/residual.h"
 #include "../../nn/sequential.h"
-#include "../../nn/skip_init.h"
 #include "../message_of.h"
 
 namespace isobar::call_test {

@@ -1,6 +1,6 @@
 // Evaluation: whoever evaluates a model leaves each of its modules in the mode that it was in, whatever
 // happens, and nothing on a tape.
-#include "../../nn/evaluation.h"
+#include "../../nn/model.h"
 
 #include <doctest/doctest.h>
 
