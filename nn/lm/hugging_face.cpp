@@ -16,53 +16,45 @@ struct Row {
   bool optional = false;  // where ours are missing, theirs is left out
 };
 
-// In Llama's layout names are ours but for their beginnings.
-std::vector<Row> llama_rows(const LanguageModelConfig& config) {
-  std::vector<Row> rows = {{"model.embed_tokens.weight", {"embed_tokens.weight"}},
-                           {"model.norm.weight", {"norm.weight"}}};
-  if (!config.tie_embeddings) rows.push_back({"lm_head.weight", {"lm_head.weight"}});
-  for (int64_t i = 0; i < config.n_layer; ++i) {
-    const std::string theirs = fmt::format("model.layers.{}.", i), ours = fmt::format("blocks.{}.", i);
-    for (const char* norm : {"input_layernorm.weight", "post_attention_layernorm.weight"})
-      rows.push_back({theirs + norm, {ours + norm}});
-    for (const char* part : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
-                             "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"}) {
-      rows.push_back({theirs + part + ".weight", {ours + part + ".weight"}});
-      rows.push_back({theirs + part + ".bias", {ours + part + ".bias"}, false, true});
-    }
-  }
-  return rows;
-}
+// The parts of a block: GPT-2's names and ours. Llama's names are ours.
+const std::vector<std::pair<std::string, std::vector<std::string>>> gpt2_parts = {
+    {"ln_1", {"input_layernorm"}},
+    {"attn.c_attn", {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}},
+    {"attn.c_proj", {"self_attn.o_proj"}},
+    {"ln_2", {"post_attention_layernorm"}},
+    {"mlp.c_fc", {"mlp.linear1"}},
+    {"mlp.c_proj", {"mlp.linear2"}}};
+const std::vector<std::string> llama_parts = {
+    "input_layernorm",  "self_attn.q_proj", "self_attn.k_proj",
+    "self_attn.v_proj", "self_attn.o_proj", "post_attention_layernorm",
+    "mlp.gate_proj",    "mlp.up_proj",      "mlp.down_proj"};
 
-std::vector<Row> gpt2_rows(const LanguageModelConfig& config) {
-  std::vector<Row> rows = {{"transformer.wte.weight", {"embed_tokens.weight"}},
-                           {"transformer.wpe.weight", {"embed_positions.weight"}}};
+// Llama has the biases that the model has; GPT-2 has all of them, and its matrices are transposed.
+std::vector<Row> rows_of(const LanguageModelConfig& config, HuggingFaceLayout layout) {
+  const bool gpt2 = layout == HuggingFaceLayout::gpt2;
+  const std::string all = gpt2 ? "transformer." : "model.";
+  std::vector<Row> rows = {{all + (gpt2 ? "wte.weight" : "embed_tokens.weight"), {"embed_tokens.weight"}}};
+  if (gpt2) rows.push_back({all + "wpe.weight", {"embed_positions.weight"}});
   if (!config.tie_embeddings) rows.push_back({"lm_head.weight", {"lm_head.weight"}});
-  const auto add = [&](const std::string& theirs, const std::vector<std::string>& ours, bool linear_part) {
+  const auto add = [&](const std::string& theirs, const std::string& block,
+                       const std::vector<std::string>& ours) {
     std::vector<std::string> weights, biases;
     for (const std::string& part : ours) {
-      weights.push_back(part + ".weight");
-      biases.push_back(part + ".bias");
+      weights.push_back(block + part + ".weight");
+      biases.push_back(block + part + ".bias");
     }
-    rows.push_back({"transformer." + theirs + ".weight", weights, linear_part});
-    rows.push_back({"transformer." + theirs + ".bias", biases});
+    rows.push_back({all + theirs + ".weight", weights, gpt2 && !ours[0].ends_with("norm")});
+    rows.push_back({all + theirs + ".bias", biases, false, !gpt2});
   };
   for (int64_t i = 0; i < config.n_layer; ++i) {
-    const std::string theirs = fmt::format("h.{}.", i), ours = fmt::format("blocks.{}.", i);
-    add(theirs + "ln_1", {ours + "input_layernorm"}, false);
-    add(theirs + "attn.c_attn",
-        {ours + "self_attn.q_proj", ours + "self_attn.k_proj", ours + "self_attn.v_proj"}, true);
-    add(theirs + "attn.c_proj", {ours + "self_attn.o_proj"}, true);
-    add(theirs + "ln_2", {ours + "post_attention_layernorm"}, false);
-    add(theirs + "mlp.c_fc", {ours + "mlp.linear1"}, true);
-    add(theirs + "mlp.c_proj", {ours + "mlp.linear2"}, true);
+    const std::string block = fmt::format("blocks.{}.", i);
+    if (gpt2)
+      for (const auto& [name, ours] : gpt2_parts) add(fmt::format("h.{}.{}", i, name), block, ours);
+    else
+      for (const std::string& part : llama_parts) add(fmt::format("layers.{}.{}", i, part), block, {part});
   }
-  add("ln_f", {"norm"}, false);
+  add(gpt2 ? "ln_f" : "norm", "", {"norm"});
   return rows;
-}
-
-std::vector<Row> rows_of(const LanguageModelConfig& config, HuggingFaceLayout layout) {
-  return layout == HuggingFaceLayout::llama ? llama_rows(config) : gpt2_rows(config);
 }
 
 std::map<std::string, Tensor> state_by_name(LanguageModel& model) {
