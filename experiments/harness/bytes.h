@@ -10,14 +10,13 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <map>
 #include <optional>
-#include <type_traits>
-#include <utility>
+#include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -49,177 +48,146 @@ constexpr size_t field_count() {
     return field_count<T, n - 1>();
 }
 
-// Writes values one after the other.
-class ByteWriter {
- public:
-  static constexpr bool writes = true;
-  void raw(const void* data, size_t bytes) { text.append(static_cast<const char*>(data), bytes); }
-  std::string text;
-};
-
-// Reads them in the same order.
-class ByteReader {
- public:
-  static constexpr bool writes = false;
-  explicit ByteReader(std::string_view text) : rest_(text) {}
-  void raw(void* data, size_t bytes) {
-    check(bytes <= rest_.size(), "bytes: a value of {} bytes, and {} are left", bytes, rest_.size());
-    if (bytes > 0) std::memcpy(data, rest_.data(), bytes);
-    rest_.remove_prefix(bytes);
-  }
-  bool at_end() const { return rest_.empty(); }
-
- private:
-  std::string_view rest_;
-};
-
-// transfer(io, value) writes the value, or reads it. One overload for each kind of type.
-template <class Io, class T>
-void transfer(Io& io, T& value);
-
-template <class Io>
-void transfer_size(Io& io, size_t& size) {
-  uint64_t number = size;
-  io.raw(&number, sizeof number);
-  size = static_cast<size_t>(number);
-}
-
-template <class Io>
-void transfer(Io& io, std::string& text) {
-  size_t size = text.size();
-  transfer_size(io, size);
-  text.resize(size);
-  io.raw(text.data(), size);
-}
-
-template <class Io, class T>
-void transfer(Io& io, std::vector<T>& all) {
-  size_t size = all.size();
-  transfer_size(io, size);
-  all.resize(size);
-  for (size_t i = 0; i < size; ++i)
-    if constexpr (std::is_same_v<T, bool>) {  // has no bool& to give
-      bool value = all[i];
-      transfer(io, value);
-      all[i] = value;
-    } else {
-      transfer(io, all[i]);
-    }
-}
-
-template <class Io, class Key, class T>
-void transfer(Io& io, std::map<Key, T>& all) {
-  std::vector<std::pair<Key, T>> pairs(all.begin(), all.end());
-  transfer(io, pairs);
-  all = std::map<Key, T>(pairs.begin(), pairs.end());
-}
-
-template <class Io, class T, size_t n>
-void transfer(Io& io, std::array<T, n>& all) {
-  for (T& value : all) transfer(io, value);
-}
-
-template <class Io, class A, class B>
-void transfer(Io& io, std::pair<A, B>& pair) {
-  transfer(io, pair.first);
-  transfer(io, pair.second);
-}
-
-template <class Io, class T>
-void transfer(Io& io, std::optional<T>& value) {
-  bool there = value.has_value();
-  transfer(io, there);
-  if (!there) return value.reset();
-  if (!value) value.emplace();
-  transfer(io, *value);
-}
-
-template <class Io, class... T>
-void transfer(Io& io, std::variant<T...>& value) {
-  size_t index = value.index();
-  transfer_size(io, index);
-  if constexpr (!Io::writes) {
-    size_t i = 0;
-    ((i++ == index ? static_cast<void>(value = T{}) : static_cast<void>(0)), ...);
-  }
-  std::visit([&](auto& held) { transfer(io, held); }, value);
-}
-
-template <class Io, class... T>
-void transfer_all(Io& io, T&... values) {
-  (transfer(io, values), ...);
-}
-
-// Structured bindings have as many names as the struct has fields: one line for each number.
-template <size_t fields, class Io, class T>
-void transfer_fields(Io& io, T& value) {
-  static_assert(fields > 0 && fields <= 12, "bytes: wanted a struct of one to twelve fields; give it parts");
-  if constexpr (fields == 1) {
+// The fields by reference. Structured bindings have as many names as the struct has fields.
+template <class T>
+auto fields_of(T& value) {
+  constexpr size_t n = field_count<T>();
+  static_assert(n > 0 && n <= 12, "bytes: wanted a struct of one to twelve fields; give it parts");
+  if constexpr (n == 1) {
     auto& [a] = value;
-    transfer_all(io, a);
-  } else if constexpr (fields == 2) {
+    return std::tie(a);
+  } else if constexpr (n == 2) {
     auto& [a, b] = value;
-    transfer_all(io, a, b);
-  } else if constexpr (fields == 3) {
+    return std::tie(a, b);
+  } else if constexpr (n == 3) {
     auto& [a, b, c] = value;
-    transfer_all(io, a, b, c);
-  } else if constexpr (fields == 4) {
+    return std::tie(a, b, c);
+  } else if constexpr (n == 4) {
     auto& [a, b, c, d] = value;
-    transfer_all(io, a, b, c, d);
-  } else if constexpr (fields == 5) {
+    return std::tie(a, b, c, d);
+  } else if constexpr (n == 5) {
     auto& [a, b, c, d, e] = value;
-    transfer_all(io, a, b, c, d, e);
-  } else if constexpr (fields == 6) {
+    return std::tie(a, b, c, d, e);
+  } else if constexpr (n == 6) {
     auto& [a, b, c, d, e, f] = value;
-    transfer_all(io, a, b, c, d, e, f);
-  } else if constexpr (fields == 7) {
+    return std::tie(a, b, c, d, e, f);
+  } else if constexpr (n == 7) {
     auto& [a, b, c, d, e, f, g] = value;
-    transfer_all(io, a, b, c, d, e, f, g);
-  } else if constexpr (fields == 8) {
+    return std::tie(a, b, c, d, e, f, g);
+  } else if constexpr (n == 8) {
     auto& [a, b, c, d, e, f, g, h] = value;
-    transfer_all(io, a, b, c, d, e, f, g, h);
-  } else if constexpr (fields == 9) {
+    return std::tie(a, b, c, d, e, f, g, h);
+  } else if constexpr (n == 9) {
     auto& [a, b, c, d, e, f, g, h, i] = value;
-    transfer_all(io, a, b, c, d, e, f, g, h, i);
-  } else if constexpr (fields == 10) {
+    return std::tie(a, b, c, d, e, f, g, h, i);
+  } else if constexpr (n == 10) {
     auto& [a, b, c, d, e, f, g, h, i, j] = value;
-    transfer_all(io, a, b, c, d, e, f, g, h, i, j);
-  } else if constexpr (fields == 11) {
+    return std::tie(a, b, c, d, e, f, g, h, i, j);
+  } else if constexpr (n == 11) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
-    transfer_all(io, a, b, c, d, e, f, g, h, i, j, k);
-  } else if constexpr (fields == 12) {
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
+  } else if constexpr (n == 12) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
-    transfer_all(io, a, b, c, d, e, f, g, h, i, j, k, l);
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
   }
 }
 
-template <class Io, class T>
-void transfer(Io& io, T& value) {
-  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-    io.raw(&value, sizeof value);
-  } else {
-    static_assert(
-        std::is_aggregate_v<T> && !std::is_array_v<T>,
-        "bytes: a result of each() crosses between processes as bytes, and this type cannot: wanted "
-        "numbers, enums, std::string, vector, map, pair, optional, variant, array, or a struct of these");
-    transfer_fields<field_count<T>()>(io, value);
+template <class T>
+struct ElementOf {
+  using type = typename T::value_type;
+};
+template <class Key, class T>
+struct ElementOf<std::map<Key, T>> {
+  using type = std::pair<Key, T>;
+};
+
+// Writes values one after the other, or reads them in the same order.
+template <bool writes>
+struct ByteStream {
+  std::string text;
+  size_t at = 0;
+
+  void raw(void* data, size_t bytes) {
+    if constexpr (writes) {
+      text.append(static_cast<const char*>(data), bytes);
+    } else {
+      const size_t left = text.size() - at;
+      check(bytes <= left, "bytes: a value of {} bytes, and {} are left", bytes, left);
+      std::memcpy(data, &text[at], bytes);
+      at += bytes;
+    }
   }
-}
+
+  template <class T>
+  void transfer(T& value) {
+    const auto all = [&](auto&... values) { (transfer(values), ...); };
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+      raw(&value, sizeof value);
+    else if constexpr (requires { std::tuple_size<T>::value; })  // pair, array
+      std::apply(all, value);
+    else if constexpr (requires { value.insert(value.end(), *value.begin()); })
+      container(value);
+    else if constexpr (requires { std::variant_size<T>::value; })
+      alternative(value);
+    else if constexpr (requires { value.has_value(); })
+      optional(value);
+    else {
+      static_assert(
+          std::is_aggregate_v<T> && !std::is_array_v<T>,
+          "bytes: a result of each() crosses between processes as bytes, and this type cannot: wanted "
+          "numbers, enums, std::string, vector, map, pair, optional, variant, array, or a struct of these");
+      std::apply(all, fields_of(value));
+    }
+  }
+
+  // std::string, vector, map.
+  template <class T>
+  void container(T& value) {
+    using Element = typename ElementOf<T>::type;
+    uint64_t size = value.size();
+    transfer(size);
+    if constexpr (writes)
+      for (Element element : value) transfer(element);
+    else
+      for (value.clear(); size > 0; --size) {
+        Element element{};
+        transfer(element);
+        value.insert(value.end(), std::move(element));
+      }
+  }
+
+  template <class... T>
+  void alternative(std::variant<T...>& value) {
+    uint64_t index = value.index(), i = 0;
+    transfer(index);
+    if constexpr (!writes) ((i++ == index ? static_cast<void>(value = T{}) : static_cast<void>(0)), ...);
+    std::visit([&](auto& held) { transfer(held); }, value);
+  }
+
+  template <class T>
+  void optional(std::optional<T>& value) {
+    bool there = value.has_value();
+    transfer(there);
+    if (!there) return value.reset();
+    if (!value) value.emplace();
+    transfer(*value);
+  }
+};
 
 // Throws Error where a length does not fit.
 template <class T>
 std::string to_bytes(T value) {
-  ByteWriter writer;
-  transfer(writer, value);
-  return std::move(writer.text);
+  ByteStream<true> stream;
+  stream.transfer(value);
+  return std::move(stream.text);
 }
 template <class T>
-T from_bytes(std::string_view bytes) {
+T from_bytes(std::string bytes) {
   static_assert(std::is_default_constructible_v<T>, "bytes: a result of each() needs a default constructor");
   T value{};
-  ByteReader reader(bytes);
-  transfer(reader, value);
-  check(reader.at_end(), "bytes: a text is longer than its value");
+  ByteStream<false> stream{std::move(bytes)};
+  stream.transfer(value);
+  check(stream.at == stream.text.size(), "bytes: a text is longer than its value");
   return value;
 }
 

@@ -1,93 +1,174 @@
 #include "each.h"
 
-#include <atomic>
-#include <iterator>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 
 #include "../../core/parallel.h"
 #include "../../core/profile.h"
 #include "../../core/serial_loops.h"
-#include "item_queue.h"
+#include "process.h"
+#include "progress.h"
 
 namespace isobar {
 namespace {
 
-// Threads that take items one after the other, each with what belongs to a thread of a study.
-class Workers {
- public:
-  // Calls work() on `count` threads: with serial loops, if wanted, and in the caller's profile, if there is
-  // one. When it ends it calls stop(), which must bring them to their end, and waits for them.
-  Workers(int64_t count, bool serial, std::function<void()> work, std::function<void()> stop)
-      : work_(std::move(work)), stop_(std::move(stop)) {
-    for (int64_t t = 0; t < count; ++t)
-      threads_.emplace_back([this, serial, caller = Timeline::here()] {
-        std::optional<SerialLoops> loops;
-        if (serial) loops.emplace();
-        std::optional<Timeline> timeline;
-        if (caller != nullptr) timeline.emplace(caller->profile());
-        work_();
-      });
-  }
-  ~Workers() { stop_(); }
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
+using namespace std::chrono_literals;
+using EachClock = std::chrono::steady_clock;
 
- private:
-  const std::function<void()> work_, stop_;
-  std::vector<std::jthread> threads_;  // each is joined when it is destroyed
-};
+// A message between ranks; results and failures are also what threads tell their rank's main thread.
+struct ItemMessage {
+  enum Kind : char {
+    asks,      // to the first rank: `number` threads are idle; the text is n
+    begins,    // from it: item `number` is yours
+    result,    // of item `number`, as bytes: to the first rank as it comes, from it in order
+    failure,   // the same of an item that threw: the exit code of what it threw, as a byte, and its words
+    alive,     // nothing else
+    advances,  // to the first rank: `number` steps of its progress bar; the text is shown beside it
+    leaves,    // to the first rank: nothing runs here any more
+    end,       // from it: nothing runs anywhere
+  };
+  Kind kind;
+  int64_t number = 0;
+  std::string text = {};
+  std::exception_ptr thrown = {};  // on this rank; `text` is made when it is sent
 
-// Hands out the numbers 0 … n − 1 and remembers what became of each.
-class Items {
- public:
-  explicit Items(int64_t n) : n_(n), ended_(static_cast<size_t>(n)), failures_(static_cast<size_t>(n)) {}
-
-  // A thread's work: one item after the other, until none is left.
-  void work(const std::function<void(int64_t)>& item) {
-    for (int64_t i = next_++; i < n_; i = next_++) {
-      std::exception_ptr failure;
-      try {
-        item(i);
-      } catch (...) {
-        failure = std::current_exception();
-        stop();
-      }
-      {
-        const std::lock_guard lock(mutex_);
-        ended_[static_cast<size_t>(i)] = true;
-        failures_[static_cast<size_t>(i)] = failure;
-      }
-      changed_.notify_one();
+  std::string packed() const {
+    std::string bytes(1, kind);
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+    if (thrown == nullptr) return bytes + text;
+    try {
+      std::rethrow_exception(thrown);
+    } catch (...) {
+      const Failure what = failure_here();
+      return bytes + static_cast<char>(what.code) + what.message;
     }
   }
-  // Waits for the end of item i; rethrows what it threw. Lower numbers begin earlier, so the items before one
-  // that failed have all begun, and a caller that waits for 0, 1, … meets the failure of lowest number.
-  void wait(int64_t i) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return ended_[static_cast<size_t>(i)]; });
-    if (failures_[static_cast<size_t>(i)] != nullptr)
-      std::rethrow_exception(failures_[static_cast<size_t>(i)]);
+  static ItemMessage unpacked(const std::string& bytes) {
+    ItemMessage message{static_cast<Kind>(bytes[0])};
+    std::memcpy(&message.number, &bytes[1], sizeof message.number);
+    message.text = bytes.substr(1 + sizeof message.number);
+    return message;
   }
-  // No more items begin.
-  void stop() { next_ = n_; }
-
- private:
-  const int64_t n_;
-  std::atomic<int64_t> next_ = 0;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<bool> ended_;
-  std::vector<std::exception_ptr> failures_;
+  [[noreturn]] void throw_failure() const {
+    if (thrown != nullptr) std::rethrow_exception(thrown);
+    throw_again({static_cast<unsigned char>(text[0]), text.substr(1)});
+  }
 };
 
-// --- Over several ranks. The first rank hands out numbers, collects what became of them, and tells all
-// others the results in order; the others ask it for items for idle threads. Main threads alone send and
-// receive, with pauses that grow to a few milliseconds, and speak every quarter of the time-out.
+// Between a rank's threads, which work on items, and its main thread, which talks. Threads of the first rank
+// take the numbers of items themselves.
+class ItemQueue {
+ public:
+  ItemQueue(int64_t n, bool first) : n_(n), first_(first) {}
 
-using EachClock = std::chrono::steady_clock;
-using std::chrono_literals::operator""us;
-using std::chrono_literals::operator""ms;
+  // A thread's work: one item after the other, until there are no more.
+  void work(const std::function<std::string(int64_t)>& item) {
+    progress_relay = [this](Progress& bar, int64_t steps, std::string_view note) {
+      const std::lock_guard lock(mutex_);
+      bar_ = &bar;
+      advance_.number += first_ ? 0 : steps;
+      advance_.text = note;
+      return !first_;  // the first rank's bar shows its own steps
+    };
+    while (const std::optional<int64_t> i = next_of_thread()) {
+      ItemMessage message{ItemMessage::result, *i};
+      try {
+        message.text = item(*i);
+      } catch (...) {
+        message = {ItemMessage::failure, *i, "", std::current_exception()};
+      }
+      const std::lock_guard lock(mutex_);
+      if (message.kind == ItemMessage::failure) begun_ = n_;  // no more begin
+      complete_.push_back(std::move(message));
+      --running_;
+      tell_main();
+    }
+  }
 
-// Messages to and from other ranks, and who of them lives.
+  // On the first rank: a number for another one's thread; and the bar, once a thread has used it.
+  std::optional<int64_t> next() {
+    const std::lock_guard lock(mutex_);
+    return begun_ < n_ ? std::optional(begun_++) : std::nullopt;
+  }
+  Progress* bar() {
+    const std::lock_guard lock(mutex_);
+    return bar_;
+  }
+  // On the others: a number that came from there; how many threads have nothing to do; and how far items
+  // advanced a bar.
+  void give(int64_t i) {
+    const std::lock_guard lock(mutex_);
+    given_.push_back(i);
+    given_or_closed_.notify_one();
+  }
+  int64_t idle() {
+    const std::lock_guard lock(mutex_);
+    return idle_ - std::ssize(given_);
+  }
+  ItemMessage take_advance() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(advance_, {ItemMessage::advances});
+  }
+  // What became of items since the last call.
+  std::vector<ItemMessage> take_complete() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(complete_, {});
+  }
+  // No more items begin on the first rank; `closed`: threads end, after what was given to them.
+  void stop(bool closed) {
+    const std::lock_guard lock(mutex_);
+    begun_ = n_;
+    closed_ |= closed;
+    given_or_closed_.notify_all();
+  }
+  // Whether nothing runs here, nor waits to be taken.
+  bool quiet() {
+    const std::lock_guard lock(mutex_);
+    return running_ == 0 && given_.empty() && complete_.empty();
+  }
+  // Until a thread has something to say, for so long at most. Whether one had.
+  bool wait(EachClock::duration most) {
+    std::unique_lock lock(mutex_);
+    news_for_main_.wait_for(lock, most, [&] { return news_; });
+    return std::exchange(news_, false);
+  }
+
+ private:
+  void tell_main() {
+    news_ = true;
+    news_for_main_.notify_one();
+  }
+  std::optional<int64_t> next_of_thread() {
+    std::unique_lock lock(mutex_);
+    std::optional<int64_t> next;
+    if (first_) {
+      if (begun_ < n_) next = begun_++;
+    } else {
+      ++idle_;
+      tell_main();
+      given_or_closed_.wait(lock, [&] { return !given_.empty() || closed_; });
+      --idle_;
+      if (!given_.empty()) next = given_.front(), given_.pop_front();
+    }
+    if (next) ++running_;
+    return next;
+  }
+
+  const int64_t n_;
+  const bool first_;
+  std::mutex mutex_;
+  std::condition_variable given_or_closed_, news_for_main_;
+  int64_t begun_ = 0, idle_ = 0, running_ = 0;  // begun_: on the first rank, by anyone
+  std::deque<int64_t> given_;
+  std::vector<ItemMessage> complete_;
+  bool closed_ = false, news_ = false;
+  Progress* bar_ = nullptr;
+  ItemMessage advance_{ItemMessage::advances};
+};
+
+// Messages to and from other ranks, and who of them lives. Main threads alone send and receive, and speak
+// every quarter of the time-out.
 class Channel {
  public:
   explicit Channel(Ranks& ranks)
@@ -99,6 +180,7 @@ class Channel {
   const std::vector<int>& peers() const { return peers_; }
   void send(int to, const ItemMessage& message) { send(to, std::make_shared<std::string>(message.packed())); }
   void send_all(const ItemMessage& message) {
+    if (peers_.empty()) return;
     const auto text = std::make_shared<std::string>(message.packed());
     for (const int peer : peers_) send(peer, text);
   }
@@ -139,12 +221,14 @@ class Channel {
   std::vector<std::pair<Ranks::Message, std::shared_ptr<std::string>>> sent_;  // under way
 };
 
-// The main thread's part.
+// The main thread's part. The first rank hands out numbers, collects what became of them, and tells all
+// others the results in order; the others ask it for items for idle threads.
 class ItemLoop {
  public:
   using Done = std::function<void(int64_t, const std::string&)>;
   ItemLoop(Ranks& ranks, int64_t n, ItemQueue& queue, const Done& done)
       : ranks_(ranks), n_(n), queue_(queue), done_(done), channel_(ranks) {}
+  ~ItemLoop() { queue_.stop(true); }
 
   // Until all results are everywhere and nothing runs any more. Throws what the first item threw that did.
   void run();
@@ -155,7 +239,7 @@ class ItemLoop {
   bool round_of_other();
   void take(int rank, ItemMessage message);
   void conclude(const ItemMessage& message);
-  bool concluded() const { return head_ == n_ || !failure_.empty() || thrown_ != nullptr; }
+  bool concluded() const { return head_ == n_ || failure_; }
   [[noreturn]] void lose(const std::vector<int>& silent);
 
   Ranks& ranks_;
@@ -163,9 +247,8 @@ class ItemLoop {
   ItemQueue& queue_;
   const Done& done_;
   Channel channel_;
-  int64_t head_ = 0;           // items before it are done
-  std::string failure_;        // of the item of lowest number that threw
-  std::exception_ptr thrown_;  // by done()
+  int64_t head_ = 0;                    // items before it are done
+  std::optional<ItemMessage> failure_;  // of the item of lowest number that threw, or of done()
   bool over_ = false;
   // Of the first rank.
   std::deque<int> asking_;                       // ranks, one for each thread that is idle
@@ -180,18 +263,17 @@ class ItemLoop {
 };
 
 void ItemLoop::run() {
-  std::optional<Phase> waiting;
-  for (auto last = EachClock::now(); !over_ || !channel_.all_sent();) {
-    waiting.reset();
+  for (auto last = EachClock::now();;) {
     if (ranks_.first() ? round_of_first() : round_of_other()) last = EachClock::now();
     if (const std::vector<int> silent = channel_.tend(); !silent.empty()) lose(silent);
-    waiting.emplace(nullptr);
+    if (over_ && channel_.all_sent()) break;
+    const Phase waiting(nullptr);
+    // Who talks to nobody has no need to look. Others look after pauses that grow to a few milliseconds.
     const EachClock::duration pause = (EachClock::now() - last) / 16;
-    if (queue_.wait(std::clamp<EachClock::duration>(pause, 20us, 5ms))) last = EachClock::now();
+    if (queue_.wait(ranks_.size() == 1 ? 1h : std::clamp<EachClock::duration>(pause, 20us, 5ms)))
+      last = EachClock::now();
   }
-  waiting.reset();
-  if (thrown_) std::rethrow_exception(thrown_);
-  if (!failure_.empty()) throw_packed(failure_);
+  if (failure_) failure_->throw_failure();
 }
 
 // What another rank says to the first.
@@ -207,7 +289,7 @@ void ItemLoop::take(int rank, ItemMessage message) {
     advanced_.text = message.text;
   } else if (message.kind != ItemMessage::alive) {
     given_.erase(message.number);
-    if (message.kind == ItemMessage::failure) queue_.stop();
+    if (message.kind == ItemMessage::failure) queue_.stop(false);
     complete_.emplace(message.number, std::move(message));
   }
 }
@@ -234,14 +316,13 @@ bool ItemLoop::round_of_first() {
     try {
       conclude(it->second);
     } catch (...) {  // of done(): the others throw it too
-      thrown_ = std::current_exception();
-      it->second = {ItemMessage::failure, head_, packed_failure_here()};
-      queue_.close();
+      it->second = {ItemMessage::failure, head_, "", std::current_exception()};
+      conclude(it->second);
     }
     channel_.send_all(it->second);
     complete_.erase(it);
   }
-  if (!over_ && concluded() && queue_.quiet() && left_ == std::ssize(channel_.peers())) {
+  if (concluded() && queue_.quiet() && left_ == std::ssize(channel_.peers())) {
     channel_.send_all({ItemMessage::end});
     over_ = true;
   }
@@ -265,7 +346,7 @@ bool ItemLoop::round_of_other() {
   for (const ItemMessage& message : queue_.take_complete()) channel_.send(0, message);
   if (!leaves_ && EachClock::now() - advance_told_ > 100ms) {
     advance_told_ = EachClock::now();
-    if (const std::optional<ItemMessage> message = queue_.take_advance()) channel_.send(0, *message);
+    if (const ItemMessage message = queue_.take_advance(); message.number > 0) channel_.send(0, message);
   }
   if (const int64_t idle = queue_.idle() - asked_; idle > 0 && !concluded()) {
     asked_ += idle;
@@ -281,10 +362,10 @@ bool ItemLoop::round_of_other() {
 // The next one in order.
 void ItemLoop::conclude(const ItemMessage& message) {
   if (message.kind == ItemMessage::failure)
-    failure_ = message.text;
+    failure_ = message;
   else
     done_(head_, message.text), ++head_;
-  if (concluded()) queue_.close();
+  if (concluded()) queue_.stop(true);
 }
 
 void ItemLoop::lose(const std::vector<int>& silent) {
@@ -300,30 +381,22 @@ void ItemLoop::lose(const std::vector<int>& silent) {
 
 }  // namespace
 
-void run_each(int64_t n, const std::function<void(int64_t)>& item, const std::function<void(int64_t)>& done) {
-  if (n <= 0) return;
-  Items items(n);
-  // A single item may use all threads, unless it belongs to an item itself: then threads() is 1.
-  const Workers workers(
-      std::min<int64_t>(n, threads()), n > 1 || threads() == 1, [&] { items.work(item); },
-      [&] { items.stop(); });
-  for (int64_t i = 0; i < n; ++i) {
-    {
-      const Phase waiting(nullptr);
-      items.wait(i);
-    }
-    done(i);
-  }
-}
-
-void run_each_on(Ranks& ranks, int64_t n, const std::function<std::string(int64_t)>& item,
-                 const std::function<void(int64_t, const std::string&)>& done) {
+void run_each(Ranks& ranks, int64_t n, const std::function<std::string(int64_t)>& item,
+              const std::function<void(int64_t, const std::string&)>& done) {
   if (n <= 0) return;
   ItemQueue queue(n, ranks.first());
+  std::vector<std::jthread> workers;  // each is joined when it is destroyed, after the loop has ended
   ItemLoop loop(ranks, n, queue, done);
-  const Workers workers(
-      std::min<int64_t>(n, threads()), n > 1 || threads() == 1, [&] { queue.work(item); },
-      [&] { queue.close(); });
+  // A single item may use all threads, unless it belongs to an item itself: then threads() is 1.
+  const bool serial = n > 1 || threads() == 1;
+  for (int64_t t = std::min<int64_t>(n, threads()); t > 0; --t)
+    workers.emplace_back([&, caller = Timeline::here()] {
+      std::optional<SerialLoops> loops;
+      if (serial) loops.emplace();
+      std::optional<Timeline> timeline;  // in the caller's profile, if there is one
+      if (caller != nullptr) timeline.emplace(caller->profile());
+      queue.work(item);
+    });
   loop.run();
 }
 

@@ -19,32 +19,29 @@
 
 namespace isobar {
 
-// Calls item(0) … item(n − 1) on up to threads() threads, and done(0) … done(n − 1) on this thread, each as
-// soon as its item and those before it are complete. Where an item or done() throws, no more begin, and once
-// those that run are complete the exception of the lowest number reaches the caller.
-void run_each(int64_t n, const std::function<void(int64_t)>& item, const std::function<void(int64_t)>& done);
-
-// The same over several ranks, where an item's result is bytes. done() is called on every rank, in order. The
-// exception of the lowest number is thrown on every rank: one of process.h's, or Error, with its text.
-void run_each_on(Ranks& ranks, int64_t n, const std::function<std::string(int64_t)>& item,
-                 const std::function<void(int64_t, const std::string&)>& done);
+// Calls item(0) … item(n − 1) on up to threads() threads of these ranks, and done(0, text) …
+// done(n − 1, text) on this thread of every rank, each with what its item returned, as soon as it and those
+// before it are complete. Where an item or done() throws, no more begin, and once those that run are complete
+// the exception of the lowest number reaches the caller; that of another rank as one of process.h's.
+void run_each(Ranks& ranks, int64_t n, const std::function<std::string(int64_t)>& item,
+              const std::function<void(int64_t, const std::string&)>& done);
 
 // f(i) for i = 0 … n − 1. `done(i, result)`, where it is given, is for what must happen in order and may
 // touch the Run: to record results as they come, and flush them.
 template <class F, class Done>
 auto each(Ranks& ranks, int64_t n, const F& f, const Done& done) {
   using Result = std::invoke_result_t<const F&, int64_t>;
+  const bool shared = ranks.size() > 1 && ranks.on_own_thread();
   std::vector<std::optional<Result>> complete(static_cast<size_t>(n < 0 ? 0 : n));
-  if (ranks.size() > 1 && ranks.on_own_thread())
-    run_each_on(
-        ranks, n, [&](int64_t i) { return to_bytes(f(i)); },
-        [&](int64_t i, const std::string& bytes) {
-          done(i, complete[static_cast<size_t>(i)].emplace(from_bytes<Result>(bytes)));
-        });
-  else
-    run_each(
-        n, [&](int64_t i) { complete[static_cast<size_t>(i)].emplace(f(i)); },
-        [&](int64_t i) { done(i, *complete[static_cast<size_t>(i)]); });
+  const auto item = [&](int64_t i) {
+    if (shared) return to_bytes(f(i));
+    complete[static_cast<size_t>(i)].emplace(f(i));
+    return std::string();
+  };
+  run_each(shared ? ranks : Ranks::alone(), n, item, [&](int64_t i, const std::string& bytes) {
+    if (shared) complete[static_cast<size_t>(i)].emplace(from_bytes<Result>(bytes));
+    done(i, *complete[static_cast<size_t>(i)]);
+  });
   std::vector<Result> results;
   results.reserve(complete.size());
   for (std::optional<Result>& result : complete) results.push_back(std::move(*result));

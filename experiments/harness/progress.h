@@ -11,7 +11,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace isobar {
 
@@ -64,24 +63,8 @@ std::string clock_text(double seconds);
 // Time left if the rest goes as fast as what was done; "?" before the first step.
 std::string time_left(const ProgressState& state);
 
-// --- ProgressRelay: while it lives, what this thread advances goes to a function: the bar may be elsewhere.
-
-class ProgressRelay {
- public:
-  // Returns whether it has taken the steps; if not, the bar shows them.
-  using Take = std::function<bool(Progress&, int64_t steps, std::string_view note)>;
-  explicit ProgressRelay(Take take) : take_(std::move(take)) { here_ = this; }
-  ~ProgressRelay() { here_ = nullptr; }
-  ProgressRelay(const ProgressRelay&) = delete;
-  ProgressRelay& operator=(const ProgressRelay&) = delete;
-
-  static bool takes(Progress& progress, int64_t steps, std::string_view note) {
-    return here_ != nullptr && here_->take_(progress, steps, note);
-  }
-
- private:
-  const Take take_;
-  static inline thread_local const ProgressRelay* here_ = nullptr;
-};
+// What a thread's bars do first, where it is set: they may be elsewhere. Returns whether it has taken the
+// steps; if not, the bar shows them.
+inline thread_local std::function<bool(Progress&, int64_t steps, std::string_view note)> progress_relay;
 
 }  // namespace isobar
