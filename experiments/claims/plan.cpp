@@ -145,9 +145,7 @@ RunSpec read_run(const std::string& name, TomlTable& table) {
     table.refuse(run.line, "wanted a name of letters, digits and _");
   const std::vector<std::string> known = studies();
   if (std::find(known.begin(), known.end(), run.study) == known.end())
-    table.refuse(table.line_of("study"),
-                 fmt::format("study: wanted one of {}, got '{}'{}", fmt::join(known, ", "),
-                             one_line(run.study), did_you_mean(run.study, known)));
+    table.refuse(table.line_of("study"), "study: " + not_one_of(known, run.study));
   run.flags = flags_of(table, "flags");
   run.quick = flags_of(table, "quick");
   run.full = flags_of(table, "full");

@@ -75,8 +75,7 @@ std::vector<PlannedRun> wanted_runs(const std::vector<ClaimFile>& files, const V
   std::vector<std::string> names;
   for (const PlannedRun& planned : runs) names.push_back(planned.name);
   std::erase_if(runs, [&](const PlannedRun& planned) { return planned.name != options.only; });
-  check(!runs.empty(), "--only: wanted one of {}, got '{}'{}", fmt::join(names, ", "), options.only,
-        did_you_mean(options.only, names));
+  check(!runs.empty(), "--only: {}", not_one_of(names, options.only));
   return runs;
 }
 

@@ -1,9 +1,11 @@
 #include "lists.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
+
+#include "../../data/utf8_stream.h"
 
 namespace isobar {
 
@@ -49,6 +51,11 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> kno
                                      [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   if (2 * distance(*best) > std::max(name.size(), best->size())) return "";
   return fmt::format("; did you mean {}?", *best);
+}
+
+std::string not_one_of(std::span<const std::string> known, std::string_view name) {
+  return fmt::format("wanted one of {}, got '{}'{}", fmt::join(known, ", "), one_line(name),
+                     did_you_mean(name, known));
 }
 
 }  // namespace isobar

@@ -21,5 +21,7 @@ size_t edit_distance(std::string_view a, std::string_view b);
 
 // "; did you mean depth?" with the nearest name, or "" where more than half of its letters would change.
 std::string did_you_mean(std::string_view name, std::span<const std::string> known);
+// "wanted one of depth, width, got 'dept'; did you mean depth?"
+std::string not_one_of(std::span<const std::string> known, std::string_view name);
 
 }  // namespace isobar

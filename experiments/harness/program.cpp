@@ -9,10 +9,11 @@
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
 #include "about.h"
-#include "command_line.h"
 #include "environment.h"
 #include "lists.h"
-#include "profiled.h"
+#include "profile_report.h"
+#include "settings.h"
+#include "tool.h"
 
 namespace isobar {
 namespace {
@@ -23,8 +24,7 @@ constexpr const char* tiny = "tiny";
 void apply_preset(const Program& program, HasFields& config, const std::string& name,
                   const std::string& who) {
   const std::vector<std::string> names = preset_names(program);
-  check(std::ranges::find(names, name) != names.end(), "{}: wanted one of {}, got '{}'{}", who,
-        fmt::join(names, ", "), one_line(name), did_you_mean(name, names));
+  check(std::ranges::find(names, name) != names.end(), "{}: {}", who, not_one_of(names, name));
   for (const Preset& preset : program.presets)
     if (preset.name == (name == tiny ? names.front() : name)) set_flags(config, preset.flags);
   if (name == tiny) set_flags(config, program.tiny);
@@ -178,9 +178,8 @@ void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& pla
 
 Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
              Streams streams, Ranks& ranks) {
-  const std::vector<Setting> settings = settings_of(config);
-  const CommandLine line = parse_command_line(program, settings, arguments);
-  if (line.help || line.completing) return {"help", [=] { return line.text; }};
+  const CommandLine line = parse_command_line(program, config, arguments);
+  if (line.text) return {"help", [=] { return *line.text; }};
   if (line.about) {
     const std::string text = json_text(about(program));
     return {"about", [=] { return text; }};
@@ -197,7 +196,7 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   options.folder = !line.out.empty()      ? line.out
                    : !line.resume.empty() ? line.resume
                    : program.folder_of    ? program.folder_of()
-                                          : default_folder(program);
+                                          : program.default_folder();
   options.command = program.command.empty() ? program.name : program.command;
   options.arguments = arguments;
   options.log_level = log_level(line);
@@ -255,6 +254,22 @@ std::vector<std::string> preset_names(const Program& program) {
   for (const Preset& preset : program.presets) names.push_back(preset.name);
   if (!program.tiny.empty()) names.emplace_back(tiny);
   return names;
+}
+
+double rank_timeout_in(const std::vector<std::string>& arguments) {
+  double seconds = 300;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string name = arguments[i].substr(0, arguments[i].find('='));
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (name != "__rank_timeout") continue;
+    const bool same_word = name.size() < arguments[i].size();
+    const std::string value = same_word                  ? arguments[i].substr(name.size() + 1)
+                              : i + 1 < arguments.size() ? arguments[i + 1]
+                                                         : "";
+    const double given = std::atof(value.c_str());
+    if (given >= 1) seconds = given;
+  }
+  return seconds;
 }
 
 int run_program(const Program& program, HasFields& config, const std::vector<std::string>& arguments,

@@ -66,6 +66,8 @@ struct Program {
   std::function<std::vector<std::string>(const std::set<std::string>& given)> settle = {};
   // Called then, with every field within its limits: throws Error where two of them do not go together.
   std::function<void()> check = {};
+
+  std::string default_folder() const { return folder.empty() ? "runs/" + name : folder; }
 };
 
 // The names of the presets, "tiny" last where the program has it.
@@ -75,6 +77,10 @@ struct Streams {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
 };
+
+// What --rank_timeout says, before the words are parsed: ranks wait for each other by then. The last one
+// counts; 300 where there is none, or none that can be read.
+double rank_timeout_in(const std::vector<std::string>& arguments);
 
 int run_program(const Program& program, HasFields& config, int argc, char** argv,
                 const std::function<void(Run&)>& body);

@@ -13,9 +13,6 @@ namespace {
 
 using FileSink = spdlog::sinks::basic_file_sink_st;
 
-// In the order of LogLevel.
-const std::vector<std::string> level_names = {"trace", "debug", "info", "warn", "error", "off"};
-
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   return level == LogLevel::off ? spdlog::level::off
                                 : static_cast<spdlog::level::level_enum>(static_cast<int>(level));
@@ -68,10 +65,9 @@ void write(spdlog::logger& logger, std::string_view bytes, LogLevel level) {
 }  // namespace
 
 LogLevel log_level_from_name(const std::string& name, const std::string& who) {
-  const auto it = std::find(level_names.begin(), level_names.end(), name);
-  check(it != level_names.end(), "{}: wanted one of {}, got '{}'{}", who, fmt::join(level_names, ", "), name,
-        did_you_mean(name, level_names));
-  return static_cast<LogLevel>(it - level_names.begin());
+  const auto it = std::ranges::find(log_level_names, name);
+  check(it != log_level_names.end(), "{}: {}", who, not_one_of(log_level_names, name));
+  return static_cast<LogLevel>(it - log_level_names.begin());
 }
 
 struct RunLog::Loggers {

@@ -13,11 +13,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace isobar {
 
 enum class LogLevel { trace, debug, info, warn, error, off };
-// "trace" … "off"; throws Error that begins with `who` ("--log_level") for another.
+inline const std::vector<std::string> log_level_names = {"trace", "debug", "info", "warn", "error", "off"};
+// Throws Error that begins with `who` ("--log_level") for another.
 LogLevel log_level_from_name(const std::string& name, const std::string& who);
 
 // Where the console's lines go, and which: those of this level and above.

@@ -3,20 +3,20 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <map>
 #include <sstream>
 
 #include "../../core/parallel.h"
 #include "environment.h"
 #include "lists.h"
-#include "process.h"
 #include "settings.h"
-#include "table.h"
 
 namespace isobar {
 namespace {
 
 constexpr size_t help_columns = 80, name_columns = 26;
+
+// The group of those options that --help leaves to --help-all.
+constexpr const char* more_settings = "More settings";
 
 std::string with_underscores(std::string name) {
   if (name.starts_with("--")) std::replace(name.begin() + 2, name.end(), '-', '_');
@@ -156,11 +156,115 @@ class HelpForm : public CLI::Formatter {
   std::string example_;
 };
 
+// The option takes one of these words; they are completed. Whoever reads the value checks it.
+void set_choices(CLI::Option& option, const std::vector<std::string>& choices) {
+  option.check(CLI::Validator(fmt::format("{{{}}}", fmt::join(choices, ","))));
+}
+
+// Throws Error for what the app does not take, and CLI::Success for --help and --version.
+void parse_words(CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> declared = as_declared(app, words);
+  std::reverse(declared.begin(), declared.end());  // CLI11 wants the last word first
+  try {
+    app.parse(declared);
+  } catch (const CLI::Success&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    throw_error(fmt::format("{}; see {} --help", error.what(), app.get_name()));
+  }
+  refuse_extras(app);
+  refuse_empty_paths(app);
+}
+
+// Where completions are asked for, the words that may stand in place of the last one, one a line; none where
+// it is the user's own value.
+std::optional<std::string> completions(const CLI::App& app, std::vector<std::string> words) {
+  if (words.empty() || words[0] != complete_flag) return std::nullopt;
+  words.erase(words.begin());
+  // bash makes "--norm", "=", "la" of --norm=la.
+  if (words.empty()) words.emplace_back();
+  std::string last = words.back();
+  words.pop_back();
+  if (last == "=") last.clear();
+  std::erase(words, "=");
+  const CLI::App* command = &app;
+  for (const std::string& word : words)
+    for (const CLI::App* subcommand : command->get_subcommands({}))
+      if (subcommand->get_name() == word) command = subcommand;
+
+  const std::map<std::string, Known> known = known_options(*command);
+  std::vector<std::string> candidates;
+  const auto before = words.empty() ? known.end() : known.find(with_underscores(words.back()));
+  if (before != known.end() && takes_value(*before->second.option)) {
+    candidates = choices_of(*before->second.option);
+  } else if (last.starts_with("-")) {
+    for (const auto& [spelling, one] : known) candidates.push_back(one.name);
+  } else {
+    for (const CLI::App* subcommand : command->get_subcommands({}))
+      candidates.push_back(subcommand->get_name());
+  }
+  std::string lines;
+  for (const std::string& candidate : candidates)
+    if (with_underscores(candidate).starts_with(with_underscores(last))) lines += candidate + "\n";
+  return lines;
+}
+
+std::string footer(const Program& program) {
+  std::string text;
+  if (!program.presets.empty()) {
+    text += fmt::format("Presets (--NAME or --preset NAME; {} unless one is given{}):\n",
+                        program.presets.front().name, program.tiny.empty() ? "" : "; tiny: a second");
+    for (const Preset& preset : program.presets) text += help_row("--" + preset.name, preset.about);
+    text += "\n";
+  } else if (!program.tiny.empty()) {
+    text += "Preset: --tiny, sizes that take a second.\n\n";
+  }
+  return text +
+         "Later words win: defaults, preset, config file, options. Exit codes: 0 done;\n"
+         "1 an expectation failed or the loss diverged; 2 bad usage or input" +
+         (program.resume ? ";\n130 interrupted, to go on with --resume." : ".");
+}
+
+// --preset full, or --full. Returns these options.
+std::vector<const CLI::Option*> add_presets(CLI::App& app, const std::vector<std::string>& names,
+                                            std::optional<std::string>& chosen) {
+  if (names.empty()) return {};
+  std::vector<const CLI::Option*> options = {app.add_option("--preset", chosen)->take_last()->group("")};
+  set_choices(*app.get_option("--preset"), names);
+  for (const std::string& name : names)
+    options.push_back(app.add_flag_callback("--" + name, [&chosen, name] { chosen = name; })->group(""));
+  return options;
+}
+
+// (CLI11 leaves hidden options without a name in what it says of options that exclude each other.)
+void refuse_two(const std::vector<const CLI::Option*>& presets) {
+  std::vector<std::string> given;
+  for (const CLI::Option* preset : presets)
+    if (preset->count() > 0) given.push_back("--" + preset->get_lnames().front());
+  check(given.size() < 2, "{} exclude each other: give one", fmt::join(given, " and "));
+}
+
+void add_setting(CLI::App& app, const Program& program, const Setting& setting) {
+  const std::string help = help_of(setting);
+  std::string dashed = setting.name;
+  std::ranges::replace(dashed, '_', '-');
+  check(app.get_option_no_throw("--" + setting.name) == nullptr &&
+            app.get_option_no_throw("--" + dashed) == nullptr,
+        "config: the name '{}' is taken; rename the field", setting.name);
+  CLI::Option* option = std::holds_alternative<bool>(setting.value)
+                            ? app.add_flag(fmt::format("--{0}{{true}},--no-{0}{{false}}", setting.name), help)
+                            : app.add_option("--" + setting.name, help)->type_name(type_of(setting.value));
+  const std::vector<std::string>& first = program.first_settings;
+  const bool shown = first.empty() || std::ranges::find(first, setting.name) != first.end();
+  option->take_last()->group(shown ? "Settings" : more_settings);
+  if (!setting.limits.choices.empty()) set_choices(*option, setting.limits.choices);
+}
+
 }  // namespace
 
 Tool::Tool(std::string name, const std::string& about, const std::string& example)
     : name_(std::move(name)), app_(std::make_unique<CLI::App>(about, name_)) {
-  set_help_form(*app_, example);
+  app_->formatter(std::make_shared<HelpForm>(example));
   app_->allow_extras();
   app_->set_help_flag("-h,--help", "print this and stop");
   app_->set_version_flag("--version", fmt::format("{} {}", name_, isobar_version()),
@@ -203,8 +307,7 @@ bool Tool::given(const std::string& flag) const { return app_->get_option(flag)-
 int Tool::run_body(const std::vector<std::string>& words, const std::function<int()>& body) {
   return exit_code_of(name_, stderr, [&] {
     const auto print = [](std::string_view text) { return write_out(text), 0; };
-    if (!words.empty() && words[0] == complete_flag)
-      return print(completions(*app_, {words.begin() + 1, words.end()}));
+    if (const auto completed = completions(*app_, words)) return print(*completed);
     try {
       parse_words(*app_, words);
     } catch (const CLI::Success& help) {
@@ -226,10 +329,6 @@ void write_out(std::string_view text) {
   check(written && std::fflush(stdout) == 0, "stdout: cannot write; is the disk full?");
 }
 
-void set_help_form(CLI::App& app, const std::string& example) {
-  app.formatter(std::make_shared<HelpForm>(example));
-}
-
 std::string help_row(const std::string& name, const std::string& meaning) {
   std::string text = "  " + name;
   bool beside = display_width(text) + 2 <= name_columns;
@@ -241,51 +340,69 @@ std::string help_row(const std::string& name, const std::string& meaning) {
   return text + "\n";
 }
 
-void set_choices(CLI::Option& option, const std::vector<std::string>& choices) {
-  option.check(CLI::Validator(fmt::format("{{{}}}", fmt::join(choices, ","))));
-}
+CommandLine parse_command_line(const Program& program, HasFields& config,
+                               const std::vector<std::string>& arguments) {
+  CommandLine line;
+  CLI::App app(program.about, program.name);
+  app.formatter(std::make_shared<HelpForm>(program.example));
+  app.set_help_flag();
+  app.allow_extras();
+  app.footer(footer(program));
 
-void parse_words(CLI::App& app, const std::vector<std::string>& words) {
-  std::vector<std::string> declared = as_declared(app, words);
-  std::reverse(declared.begin(), declared.end());  // CLI11 wants the last word first
-  try {
-    app.parse(declared);
-  } catch (const CLI::Success&) {
-    throw;
-  } catch (const CLI::ParseError& error) {
-    throw_error(fmt::format("{}; see {} --help", error.what(), app.get_name()));
-  }
-  refuse_extras(app);
-  refuse_empty_paths(app);
-}
+  bool help = false, help_all = false;
+  app.add_flag("-h,--help", help, "print this and stop");
+  app.add_flag("--help-all", help_all, "print this with all settings and stop")
+      ->group(program.first_settings.empty() ? "" : "Options");
+  app.add_flag("--about", line.about)->group("");
+  app.add_flag("--version", line.version, "print the version and stop");
+  const auto add_value = [&](const std::string& flag, auto& value, const char* type,
+                             const std::string& meaning) {
+    return app.add_option("--" + flag, value, meaning)->type_name(type)->take_last();
+  };
+  add_value("out", line.out, "DIR", fmt::format("folder for the results [{}]", program.default_folder()));
+  add_value("seed", line.seed, "N", "first seed [0]");
+  add_value("threads", line.threads, "N", "threads [as many as the process may use]");
+  add_value("config", line.config_file, "FILE", "settings as --print-config prints them");
+  app.add_flag("--print-config", line.print_config, "print all settings as JSON and stop");
+  for (const Printer& printer : program.printers)
+    if (printer.file != nullptr)
+      add_value(printer.flag, *printer.file, "FILE", printer.about);
+    else
+      app.add_flag_callback(
+          "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
+  app.add_flag("--json", line.json, "print summary.json alone on stdout");
+  if (program.profiles)
+    app.add_flag("--profile", line.profile, "print where the time goes; write profile.json and .csv");
+  app.add_flag("--force", line.force, "replace a finished run in DIR");
+  set_choices(*add_value("log_level", line.log_level, "NAME",
+                         "show from trace, debug, info, warn, error, off [info]"),
+              log_level_names);
+  add_value("rank_timeout", line.rank_timeout, "N", "under mpirun: seconds that a rank may be silent [300]")
+      ->group(program.first_settings.empty() ? "Options" : more_settings);
+  if (program.resume)
+    add_value("resume", line.resume, "DIR", "go on with the run in DIR, from its newest checkpoint");
+  const std::vector<const CLI::Option*> presets = add_presets(app, preset_names(program), line.preset);
+  if (const Positionals& files = program.positionals; files.values != nullptr)
+    app.add_option(files.name, *files.values, files.about)->type_name("");
+  const std::vector<Setting> settings = settings_of(config);
+  for (const Setting& setting : settings) add_setting(app, program, setting);
 
-std::string completions(const CLI::App& app, std::vector<std::string> words) {
-  // bash makes "--norm", "=", "la" of --norm=la.
-  if (words.empty()) words.emplace_back();
-  std::string last = words.back();
-  words.pop_back();
-  if (last == "=") last.clear();
-  std::erase(words, "=");
-  const CLI::App* command = &app;
-  for (const std::string& word : words)
-    for (const CLI::App* subcommand : command->get_subcommands({}))
-      if (subcommand->get_name() == word) command = subcommand;
-
-  const std::map<std::string, Known> known = known_options(*command);
-  std::vector<std::string> candidates;
-  const auto before = words.empty() ? known.end() : known.find(with_underscores(words.back()));
-  if (before != known.end() && takes_value(*before->second.option)) {
-    candidates = choices_of(*before->second.option);
-  } else if (last.starts_with("-")) {
-    for (const auto& [spelling, one] : known) candidates.push_back(one.name);
-  } else {
-    for (const CLI::App* subcommand : command->get_subcommands({}))
-      candidates.push_back(subcommand->get_name());
-  }
-  std::string lines;
-  for (const std::string& candidate : candidates)
-    if (with_underscores(candidate).starts_with(with_underscores(last))) lines += candidate + "\n";
-  return lines;
+  line.text = completions(app, arguments);
+  if (line.text) return line;
+  // A scale that the study does not have is another mistake than an unknown option.
+  for (const std::string& word : arguments)
+    check((word != "--quick" && word != "--full") || app.get_option_no_throw("--full") != nullptr,
+          "{}: this program has one scale; its settings make it smaller or larger, see --help", word);
+  parse_words(app, arguments);
+  refuse_two(presets);
+  for (const Printer& printer : program.printers)
+    if (printer.file != nullptr && !printer.file->empty()) line.printer = printer.flag;
+  if (help || help_all)
+    line.text = app.help("", help_all ? CLI::AppFormatMode::All : CLI::AppFormatMode::Normal);
+  for (const Setting& setting : settings)
+    if (const CLI::Option* option = app.get_option("--" + setting.name); option->count() > 0)
+      line.settings.emplace_back(setting.name, option->results().back());
+  return line;
 }
 
 }  // namespace isobar

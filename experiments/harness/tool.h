@@ -10,13 +10,10 @@
 // All tools take --help, --version and --threads. Exit codes: 0 done; 2 bad usage or input, with one line.
 #pragma once
 
-#include <functional>
-
-#include "../../core/fields.h"
+#include "program.h"
 
 namespace CLI {
 class App;
-class Option;
 }  // namespace CLI
 
 namespace isobar {
@@ -71,28 +68,26 @@ class Tool {
 // Writes to stdout at once. Throws Error where that cannot be.
 void write_out(std::string_view text);
 
-// --- Options: what the command lines of all programs have in common. Long options may be spelled with - or
-// _, an unknown one is refused with the nearest name, and the shell can complete them.
-
-// The group of those options that --help leaves to --help-all.
-inline constexpr const char* more_settings = "More settings";
+// --- What the command lines of all programs have in common: long options may be spelled with - or _, an
+// unknown one is refused with the nearest name, and the shell can complete them.
 
 // The first word of a command line that asks for completions.
 inline constexpr const char* complete_flag = "--complete";
 
-// Gives the app and its later subcommands this form of help: 80 columns, and `example` on top.
-void set_help_form(CLI::App& app, const std::string& example);
-
 // A row of the help: a name and what it means, wrapped below each other.
 std::string help_row(const std::string& name, const std::string& meaning);
 
-// The option takes one of these words; they are completed. Whoever reads the value checks it.
-void set_choices(CLI::Option& option, const std::vector<std::string>& choices);
+// What the user of a study typed, split into words and matched with options. Settings stay texts here.
+struct CommandLine {
+  std::optional<std::string> text;  // of --help, or the words that the shell may complete: all that is wanted
+  bool version = false, about = false, print_config = false, json = false, force = false, profile = false;
+  std::string out, config_file, resume, printer;                              // empty: not given
+  std::optional<std::string> preset, seed, threads, log_level, rank_timeout;  // as typed
+  std::vector<std::pair<std::string, std::string>> settings;  // those given, in the order of Config
+};
 
-// Parses the words. Throws Error for what the app does not take, and CLI::Success for --help and --version.
-void parse_words(CLI::App& app, const std::vector<std::string>& words);
-
-// The words that may stand in place of the last one, one a line; none where it is the user's own value.
-std::string completions(const CLI::App& app, std::vector<std::string> words);
+// `config` has --help's defaults. Throws Error for unknown options and missing values.
+CommandLine parse_command_line(const Program& program, HasFields& config,
+                               const std::vector<std::string>& arguments);
 
 }  // namespace isobar

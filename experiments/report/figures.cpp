@@ -319,8 +319,7 @@ Plot plot_named(const Json& runs, const std::string& name) {
       found.push_back({run.at("name"), run.at("program"), &plot});
       programs.insert(run.at("program"));
     }
-  check(!found.empty(), "--svg: wanted one of {}, got '{}'{}", fmt::join(known, ", "), name,
-        did_you_mean(name, known));
+  check(!found.empty(), "--svg: {}", not_one_of(known, name));
   check(programs.size() == 1, "--svg: {} have a plot '{}'; name the run before it, with a dot: {}.{}",
         fmt::join(programs, " and "), name, found.front().run, name);
   return found.size() == 1 ? plot_of(*found.front().plot) : overlaid(found);

@@ -2,7 +2,7 @@
 // processes.
 #include <doctest/doctest.h>
 
-#include "../../experiments/harness/command_line.h"
+#include "../../experiments/harness/program.h"
 #include "../../experiments/lm/checkpointing.h"
 #include "../../nn/nn.h"
 #include "../message_of.h"
