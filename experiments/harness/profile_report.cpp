@@ -1,12 +1,8 @@
 #include "profile_report.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <map>
-#include <optional>
+
+#include "table.h"
 
 namespace isobar {
 namespace {
@@ -41,10 +37,14 @@ void add(ProfileSum& sum, const ProfileRow& row, double share) {
   sum.at_limit += row.seconds * share;
 }
 
+using NameOf = std::string (*)(const ProfileRow&);
+
+std::string own_name(const ProfileRow& row) { return row.name; }
+std::string place_in_blocks(const ProfileRow& row) { return without_numbers(row.module); }
+
 // `name` and `module` say what a row's sum is called.
-template <class Name, class Module>
 std::vector<ProfileSum> added_up(const std::vector<ProfileRow>& rows, const MachineLimits& limits,
-                                 const Name& name, const Module& module) {
+                                 NameOf name, NameOf module) {
   std::map<std::tuple<std::string, std::string, Part>, ProfileSum> sums;
   for (const ProfileRow& row : rows) {
     ProfileSum& sum = sums[{name(row), module(row), row.part}];
@@ -81,23 +81,23 @@ double lost(const ProfileRow& row, const MachineLimits& limits) {
 
 // Of products, or of other ops; null: none loses any.
 const ProfileSum* most_lost(const std::vector<ProfileSum>& rows, const MachineLimits& limits, bool product) {
-  const ProfileSum* worst = nullptr;
-  for (const ProfileSum& row : rows) {
-    if (row.product != product || !(lost(row, limits) > 0)) continue;
-    if (worst == nullptr || lost(row, limits) > lost(*worst, limits)) worst = &row;
-  }
-  return worst;
+  const auto loses = [&](const ProfileSum& row) { return row.product == product ? lost(row, limits) : 0; };
+  const auto worst = std::ranges::max_element(rows, {}, loses);
+  return worst != rows.end() && loses(*worst) > 0 ? &*worst : nullptr;
+}
+
+std::string saving(const ProfileRow& row, const ProfileResult& result, const MachineLimits& limits) {
+  return fmt::format("at the limit the time would be {:.1f} % less",
+                     percent(lost(row, limits), result.seconds));
 }
 
 std::string on_product(const ProfileRow& row, const ProfileResult& result, const MachineLimits& limits) {
   constexpr int64_t few = 256;  // half of what the limit was measured with
-  return fmt::format("{} takes {:.1f} % of the time and runs at {:.0f} % of the products' limit{}; {}",
-                     place_of(row), percent(row.seconds, result.seconds), 100 * share_of_limit(row, limits),
-                     row.rows > 0 ? fmt::format(": {} rows", row.rows) : "",
-                     row.rows > 0 && row.rows < few
-                         ? "a larger batch would help"
-                         : fmt::format("at the limit the time would be {:.1f} % less",
-                                       percent(lost(row, limits), result.seconds)));
+  return fmt::format(
+      "{} takes {:.1f} % of the time and runs at {:.0f} % of the products' limit{}; {}", place_of(row),
+      percent(row.seconds, result.seconds), 100 * share_of_limit(row, limits),
+      row.rows > 0 ? fmt::format(": {} rows", row.rows) : "",
+      row.rows > 0 && row.rows < few ? "a larger batch would help" : saving(row, result, limits));
 }
 
 std::string on_other_op(const ProfileRow& row, const ProfileResult& result, const MachineLimits& limits) {
@@ -110,8 +110,7 @@ std::string on_other_op(const ProfileRow& row, const ProfileResult& result, cons
       100 * share_of_limit(row, limits),
       bytes < small
           ? "so few bytes cost less than the call: a larger batch, or one op in place of several, would help"
-          : fmt::format("at the limit the time would be {:.1f} % less",
-                        percent(lost(row, limits), result.seconds)));
+          : saving(row, result, limits));
 }
 
 std::string on_the_rest(const ProfileRow& row, const ProfileResult& result) {
@@ -123,6 +122,55 @@ std::string on_the_rest(const ProfileRow& row, const ProfileResult& result) {
   if (row.name == "data") help = "batches that are made ahead, or fewer bytes in each, would help";
   return fmt::format("{} takes {:.1f} % of the time; {}", row.name, percent(row.seconds, result.seconds),
                      help);
+}
+
+// What a number of the table counts: a step, a backward pass where there is no optimizer, or all of the run.
+struct Unit {
+  double count;
+  std::string name;
+};
+
+Unit unit_of(const ProfileResult& result) {
+  if (result.steps > 0) return {static_cast<double>(result.steps), "step"};
+  if (result.walks > 0) return {static_cast<double>(result.walks), "backward pass"};
+  return {1, "run"};
+}
+
+std::string or_dash(double value, int digits) {
+  return value > 0 ? fmt::format("{:.{}f}", value, digits) : "–";
+}
+
+void print_table(Run& run, const std::vector<ProfileSum>& sums, const ProfileResult& result, const Unit& unit,
+                 bool modules) {
+  constexpr size_t most = 25;
+  Table table({modules ? "module" : "op", "", "ms", "%", "calls", "GFLOP", "MB", "% of limit"});
+  ProfileSum rest;
+  const auto add_row = [&](const std::string& name, const ProfileSum& sum) {
+    table.row({name, name_of(sum.part), fmt::format("{:.3f}", 1e3 * sum.seconds / unit.count),
+               fmt::format("{:.1f}", 100 * sum.seconds / result.seconds),
+               fmt::format("{:.4g}", static_cast<double>(sum.calls) / unit.count),
+               or_dash(sum.flops / unit.count / 1e9, 3), or_dash(sum.bytes / unit.count / 1e6, 3),
+               or_dash(100 * sum.share(), 0)});
+  };
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const ProfileSum& sum = sums[i];
+    const std::string none = modules && sum.name.empty() ? "(no module)" : sum.name;
+    if (i < most)
+      add_row(modules && !sum.module.empty() ? sum.module : none, sum);
+    else
+      add(rest, sum, std::nan(""));
+  }
+  if (sums.size() > most) add_row(fmt::format("{} more", sums.size() - most), rest);
+  table.row({"all", "", fmt::format("{:.3f}", 1e3 * result.seconds / unit.count), "100", "", "", "", ""});
+  run.say("{}\n", table.text());
+}
+
+void write_rows(Run& run, const ProfileResult& result, const MachineLimits& limits) {
+  Csv& csv = run.csv("profile.csv",
+                     {"op", "module", "part", "calls", "seconds", "flops", "bytes", "share_of_limit"});
+  for (const ProfileRow& row : result.rows)
+    csv.row({row.name, row.module, std::string(name_of(row.part)), row.calls, row.seconds, row.flops,
+             row.bytes, share_of_limit(row, limits)});
 }
 
 }  // namespace
@@ -138,32 +186,45 @@ double share_of_limit(const ProfileRow& row, const MachineLimits& limits) {
 double ProfileSum::share() const { return limited > seconds / 2 ? at_limit / limited : std::nan(""); }
 
 std::vector<ProfileSum> by_op(const std::vector<ProfileRow>& rows, const MachineLimits& limits) {
-  return added_up(
-      rows, limits, [](const ProfileRow& row) { return row.name; }, [](const ProfileRow&) { return ""; });
+  return added_up(rows, limits, own_name, [](const ProfileRow&) { return std::string(); });
 }
 
 std::vector<ProfileSum> by_module(const std::vector<ProfileRow>& rows, const MachineLimits& limits) {
-  return added_up(
-      rows, limits, [](const ProfileRow& row) { return row.part == Part::other ? row.name : ""; },
-      [](const ProfileRow& row) { return without_numbers(row.module); });
+  const NameOf other = [](const ProfileRow& row) { return row.part == Part::other ? row.name : ""; };
+  return added_up(rows, limits, other, place_in_blocks);
 }
 
 std::vector<std::string> advice(const ProfileResult& result, const MachineLimits& limits) {
   std::vector<std::string> sentences;
   // Products of the same layer in all blocks have the same shapes; another op is the same code in all
   // modules.
-  const std::vector<ProfileSum> places = added_up(
-      result.rows, limits, [](const ProfileRow& row) { return row.name; },
-      [](const ProfileRow& row) { return without_numbers(row.module); });
+  const std::vector<ProfileSum> places = added_up(result.rows, limits, own_name, place_in_blocks);
   const std::vector<ProfileSum> ops = by_op(result.rows, limits);
   if (const ProfileRow* row = most_lost(places, limits, true))
     sentences.push_back(on_product(*row, result, limits));
   if (const ProfileRow* row = most_lost(ops, limits, false))
     sentences.push_back(on_other_op(*row, result, limits));
-  const auto rest =
-      std::find_if(ops.begin(), ops.end(), [](const ProfileRow& row) { return row.part == Part::other; });
+  const auto rest = std::ranges::find(ops, Part::other, &ProfileSum::part);
   if (rest != ops.end()) sentences.push_back(on_the_rest(*rest, result));
   return sentences;
+}
+
+void report_profile(Run& run, Profile& profile) {
+  const ProfileResult result = profile.result();
+  if (result.rows.empty()) return;
+  run.text_file("profile.json", profile.trace());
+  const MachineLimits limits = measure_limits();
+  const Unit unit = unit_of(result);
+  run.say("\nWhere the time went: {:.0f} × {:.3f} ms for a {}; {:.2f} s before and after are not counted\n",
+          unit.count, 1e3 * result.seconds / unit.count, unit.name, result.outside);
+  run.say(
+      "Limits of this machine, {} thread{}: products {:.0f} GFLOP/s; memory {:.0f} GB/s, in caches up to {:.0f}\n\n",
+      limits.threads, limits.threads == 1 ? "" : "s", limits.product / 1e9, limits.triads.back().rate / 1e9,
+      std::ranges::max(limits.triads, {}, &MachineLimits::Triad::rate).rate / 1e9);
+  print_table(run, by_op(result.rows, limits), result, unit, false);
+  print_table(run, by_module(result.rows, limits), result, unit, true);
+  for (const std::string& sentence : advice(result, limits)) run.say("{}\n", sentence);
+  write_rows(run, result, limits);
 }
 
 }  // namespace isobar

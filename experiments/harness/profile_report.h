@@ -1,13 +1,16 @@
-// What a profile's rows say: shares of the machine's limits, and where a change would help most.
+// What a program says and writes with --profile: where the time went, which share of the machine's limits was
+// reached, and where a change would help most.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "../../core/profile.h"
 #include "machine_limits.h"
+#include "run.h"
 
 namespace isobar {
+
+// Prints the tables by op and by module, and what would help; writes profile.csv, a row for each op of each
+// module, and profile.json, the first intervals for chrome://tracing.
+void report_profile(Run& run, Profile& profile);
 
 // The share of the machine's limit that a row reaches: of products for products of f32 matrices, of memory
 // traffic for other ops whose bytes are known (those whose numbers stay in a cache are compared with a triad

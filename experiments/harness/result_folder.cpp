@@ -1,6 +1,7 @@
 #include "result_folder.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 #include <algorithm>
@@ -63,20 +64,9 @@ bool lock_alone(int folder) {
 
 constexpr size_t block_bytes = 8192;
 
-[[noreturn]] void fail(const char* what, const std::string& folder, int reason) {
+[[noreturn]] void fail(const char* what, const std::string& folder) {
   throw_error(
-      fmt::format("file: cannot {} a temporary file in '{}': {}", what, folder, std::strerror(reason)));
-}
-
-int open_nameless(const std::string& folder) {
-  int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor >= 0) return descriptor;
-  // Some file systems have no such files.
-  const std::string path = temporary_name(folder + "/spool");
-  descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor < 0) fail("create", folder, errno);
-  ::unlink(path.c_str());
-  return descriptor;
+      fmt::format("file: cannot {} a temporary file in '{}': {}", what, folder, std::strerror(errno)));
 }
 
 }  // namespace
@@ -157,28 +147,23 @@ void ResultFolder::publish() {
   published_ = true;
 }
 
-SpoolFile::~SpoolFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 int64_t SpoolFile::put(std::string_view bytes) {
-  if (descriptor_ < 0) descriptor_ = open_nameless(folder_);
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t written = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
-                                     static_cast<off_t>(size_) + static_cast<off_t>(done));
-    if (written < 0 && errno != EINTR) fail("write", folder_, errno);
-    if (written > 0) done += static_cast<size_t>(written);
+  if (!file_) {
+    const std::string path = temporary_name(folder_ + "/spool");
+    file_.reset(std::fopen(path.c_str(), "w+xe"));
+    if (!file_) fail("create", folder_);
+    ::unlink(path.c_str());
   }
-  return std::exchange(size_, size_ + static_cast<int64_t>(bytes.size()));
+  std::fseek(file_.get(), 0, SEEK_END);
+  const int64_t begin = std::ftell(file_.get());
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size();
+  if (!written || std::fflush(file_.get()) != 0) fail("write", folder_);
+  return begin;
 }
 
 void SpoolFile::get(int64_t begin, char* bytes, size_t count) const {
-  for (size_t done = 0; done < count;) {
-    const ssize_t got = ::pread(descriptor_, bytes + done, count - done,
-                                static_cast<off_t>(begin) + static_cast<off_t>(done));
-    if (got == 0 || (got < 0 && errno != EINTR)) fail("read", folder_, got == 0 ? EIO : errno);
-    if (got > 0) done += static_cast<size_t>(got);
-  }
+  std::fseek(file_.get(), begin, SEEK_SET);
+  if (std::fread(bytes, 1, count, file_.get()) != count) fail("read", folder_);
 }
 
 void Spool::append(std::string_view bytes) {
@@ -201,6 +186,31 @@ std::string Spool::bytes(size_t begin) const {
   const size_t first = std::max(begin, in_file_);
   newest_.copy(all.data() + (first - begin), newest_.size(), first - in_file_);
   return all;
+}
+
+Csv::Csv(std::string name, const std::vector<std::string>& columns, std::shared_ptr<SpoolFile> spool)
+    : name_(std::move(name)),
+      columns_(columns.size()),
+      heading_(fmt::format("{}\n", fmt::join(columns, ","))),
+      rows_(std::move(spool)) {}
+
+void Csv::row(const std::vector<Cell>& cells) {
+  check(cells.size() == columns_, "{}: wanted {} cells, got {}", name_, columns_, cells.size());
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) line += ',';
+    const auto* text = std::get_if<std::string>(&cells[i]);
+    if (text == nullptr) {
+      line += std::visit([](const auto& value) { return fmt::format("{}", value); }, cells[i]);
+    } else if (text->find_first_of(",\"\n\r") == std::string::npos) {
+      line += *text;
+    } else {  // quoted, with inner quotes doubled (RFC 4180)
+      line += '"';
+      for (const char c : *text) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+      line += '"';
+    }
+  }
+  rows_.append(line + "\n");
 }
 
 }  // namespace isobar

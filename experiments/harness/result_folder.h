@@ -5,9 +5,11 @@
 // Where one grows under its own name (metrics.jsonl), an earlier run's files go at once.
 #pragma once
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace isobar {
@@ -60,19 +62,15 @@ class SpoolFile {
  public:
   // In this folder. With an empty name there is none, and all bytes stay in memory.
   explicit SpoolFile(std::string folder) : folder_(std::move(folder)) {}
-  SpoolFile(const SpoolFile&) = delete;
-  SpoolFile& operator=(const SpoolFile&) = delete;
-  ~SpoolFile();
 
   bool none() const { return folder_.empty(); }
   // Returns where the bytes begin.
   int64_t put(std::string_view bytes);
-  void get(int64_t begin, char* bytes, size_t count) const;
+  void get(int64_t begin, char* bytes, size_t count) const;  // of those that were put
 
  private:
   std::string folder_;
-  int descriptor_ = -1;
-  int64_t size_ = 0;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
 };
 
 class Spool {
@@ -94,6 +92,26 @@ class Spool {
   std::vector<Block> blocks_;
   size_t in_file_ = 0;
   std::string newest_;
+};
+
+// Comma-separated values, kept until the run is complete; without a spool's file, in memory.
+class Csv {
+ public:
+  using Cell = std::variant<int64_t, double, std::string>;
+
+  Csv(std::string name, const std::vector<std::string>& columns,
+      std::shared_ptr<SpoolFile> spool = std::make_shared<SpoolFile>(""));
+  // Numbers are written so that they read back exactly. Throws Error unless there is one cell per column.
+  void row(const std::vector<Cell>& cells);
+
+  const std::string& name() const { return name_; }
+  std::string text() const { return heading_ + rows_.bytes(); }
+
+ private:
+  std::string name_;
+  size_t columns_;
+  std::string heading_;
+  Spool rows_;
 };
 
 }  // namespace isobar

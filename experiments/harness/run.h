@@ -17,10 +17,10 @@
 
 #include "../../data/hdf5_live_file.h"
 #include "../../data/metrics_file.h"
-#include "csv.h"
 #include "plot.h"
 #include "process.h"
 #include "progress.h"
+#include "result_folder.h"
 #include "run_log.h"
 #include "stats.h"
 
