@@ -1,22 +1,24 @@
 // Claim: what a source says, cut into parts that a measured value can bear out or not. Claims are data: a
-// file of them, one source each, is read by file.h, and a verdict is computed from finished runs by judge.h.
+// file of them, one source each, is read by file.h, and a verdict is computed from finished runs by
+// verdict.h.
 // What the fields mean to a person who writes such a file is in README.md of this folder.
 #pragma once
 
+#include "../charts/plot.h"
 #include "rules.h"
 
 namespace isobar::claims {
 
 // "The value `key` of the run `run` lies where `predicate` says."
 struct Part {
-  std::string says, says_zh;  // in words: "a shift leaves LayerNorm's output as it is"
-  std::string run;            // of the file's runs: "norm_properties"
-  std::string key;            // of its measured values
+  Phrase says;      // in words: "a shift leaves LayerNorm's output as it is"
+  std::string run;  // of the file's runs: "norm_properties"
+  std::string key;  // of its measured values
   Predicate predicate;
-  std::string word;         // "about", "better", "as_good" where it gives the bounds; else empty
-  std::string why, why_zh;  // the reason for these bounds
-  bool full_only = false;   // its value is measured at the full scale alone
-  int line = 0;             // of the file
+  std::string word;        // "about", "better", "as_good" where it gives the bounds; else empty
+  Phrase why;              // the reason for these bounds
+  bool full_only = false;  // its value is measured at the full scale alone
+  int line = 0;            // of the file
 };
 
 // What the words of a passage do to the claim. Reading the file checks that the quotation has or lacks them.
@@ -30,8 +32,8 @@ enum class Bearing {
 struct Passage {
   std::string title, address, quote, words;
   Bearing bearing = Bearing::bears_out;
-  std::string reading, reading_zh;  // what follows for the claim
-  std::string read;                 // the date
+  Phrase reading;    // what follows for the claim
+  std::string read;  // the date
 
   bool holds() const { return bearing == Bearing::bears_out; }
 };
@@ -45,20 +47,20 @@ enum class Kind {
 };
 
 struct Claim {
-  std::string id, source;               // of a claim that two texts make: "002, 003"
-  std::string quote, quote_en;          // as printed, and its translation
-  std::string says, says_zh;            // what is tested
-  std::string implied, implied_zh;      // how it follows from the quotation, where it is nowhere printed
-  std::string no_source, no_source_zh;  // the source that the text names and that does not contain it
+  std::string id, source;       // of a claim that two texts make: "002, 003"
+  std::string quote, quote_en;  // as printed, and its translation
+  Phrase says;                  // what is tested
+  Phrase implied;               // how it follows from the quotation, where it is nowhere printed
+  Phrase no_source;             // the source that the text names and that does not contain it
   Kind kind = Kind::measured;
   // Of a claim that is one statement, e.g. a table, all parts must hold; else it may be true in part.
   bool one_statement = false;
   bool on_gpu = false;  // about GPUs, or of a machine unnamed: a CPU cannot refute it
   bool may = false;     // "may": that something exists, which the tasks tried can bear out but not refute
   // Of a measured claim what its parts leave out: it is "partly" at best; of the others the reason.
-  std::string note, note_zh;
-  std::string remark, remark_zh;  // what a reader may object, answered; it changes no verdict
-  std::string test;               // of a definition that a test of ours checks, in place of parts: its name
+  Phrase note;
+  Phrase remark;     // what a reader may object, answered; it changes no verdict
+  std::string test;  // of a definition that a test of ours checks, in place of parts: its name
   std::vector<Part> parts;
   std::vector<Passage> passages;
   int line = 0;

@@ -39,9 +39,7 @@ Value one_of(TomlTable& table, const char* field, const Words<Value>& words) {
     if (word == text) return value;
     known.push_back(word);
   }
-  table.refuse(table.line_of(field),
-               fmt::format("{}: wanted one of {}, got '{}'{}", field, fmt::join(known, ", "), one_line(text),
-                           did_you_mean(text, known)));
+  table.refuse(table.line_of(field), fmt::format("{}: {}", field, not_one_of(known, text)));
 }
 
 Source source_of(TomlTable& table) {
@@ -74,15 +72,17 @@ void read_bounds(TomlTable& table, Part& part) {
                                                    fmt::join(tolerance_words, ", ")),
                              given.empty() ? "none" : fmt::format("{}", fmt::join(given, " and "))));
   const std::string& field = given.front();
-  part.why = part.word.empty() ? table.text("why") : table.text_or("why", "");
-  part.why_zh = table.text_or("why_zh", "");
+  part.why = part.word.empty() ? table.phrase("why") : table.phrase_or_none("why");
   if (!part.word.empty()) {
     const Tolerance tolerance = read_tolerance(table, field.c_str());
     predicate.low = tolerance.low;
     predicate.high = tolerance.high;
     // A part's own words say where X comes from; the word says the rest.
-    part.why = part.why.empty() ? tolerance.why : part.why + "; " + tolerance.why;
-    part.why_zh = part.why_zh.empty() ? tolerance.why_zh : part.why_zh + "；" + tolerance.why_zh;
+    const auto more = [](std::string& text, const std::string& between, const std::string& word) {
+      text += (text.empty() ? "" : between) + word;
+    };
+    more(part.why.en, "; ", tolerance.why.en);
+    more(part.why.zh, "；", tolerance.why.zh);
     return;
   }
   if (field == "between") {
@@ -117,8 +117,7 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   table.allow({"says", "says_zh", "run", "key", "rule", "log", "at_most", "at_least", "between", "equals",
                "within", "about", "better", "as_good", "printed", "why", "why_zh", "full_only"});
   Part part;
-  part.says = table.text("says");
-  part.says_zh = table.text_or("says_zh", "");
+  part.says = table.phrase("says");
   part.run = table.text("run");
   part.key = table.text("key");
   part.line = table.line_of("key");
@@ -182,8 +181,7 @@ Passage passage_of(TomlTable& table) {
   passage.title = table.text("title");
   passage.address = table.text("address");
   passage.quote = table.text("quote");
-  passage.reading = table.text("reading");
-  passage.reading_zh = table.text_or("reading_zh", "");
+  passage.reading = table.phrase("reading");
   passage.read = table.text("read");
   read_words(table, passage);
   return passage;
@@ -199,7 +197,7 @@ void check_kind(const TomlTable& table, const Claim& claim) {
     table.refuse(claim.line, "has parts, which its kind does not take; drop one");
   if (claim.kind == Kind::source && claim.passages.empty())
     table.refuse(claim.line, "has no passage to be judged by; add [[claim.passage]]");
-  if ((claim.kind == Kind::cited || claim.kind == Kind::not_run) && claim.note.empty())
+  if ((claim.kind == Kind::cited || claim.kind == Kind::not_run) && claim.note.en.empty())
     table.refuse(claim.line, "has no note; say why it is not judged");
 }
 
@@ -222,22 +220,17 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
   claim.source = fmt::format("{}", fmt::join(sources, ", "));
   claim.quote = table.text("quote");
   claim.quote_en = table.text_or("quote_en", "");
-  claim.says = table.text("says");
-  claim.says_zh = table.text_or("says_zh", "");
-  claim.implied = table.text_or("implied", "");
-  claim.implied_zh = table.text_or("implied_zh", "");
-  claim.no_source = table.text_or("no_source", "");
-  claim.no_source_zh = table.text_or("no_source_zh", "");
+  claim.says = table.phrase("says");
+  claim.implied = table.phrase_or_none("implied");
+  claim.no_source = table.phrase_or_none("no_source");
   if (table.has("kind")) claim.kind = one_of(table, "kind", kinds);
   claim.test = table.text_or("test", "");
   claim.one_statement = table.flag("all");
   claim.on_gpu = table.flag("on_gpu");
   claim.may = table.flag("may");
   if (claim.may && claim.on_gpu) table.refuse(claim.line, "wanted one of may and on_gpu, got both");
-  claim.remark = table.text_or("remark", "");
-  claim.remark_zh = table.text_or("remark_zh", "");
-  claim.note = table.text_or("note", "");
-  claim.note_zh = table.text_or("note_zh", "");
+  claim.remark = table.phrase_or_none("remark");
+  claim.note = table.phrase_or_none("note");
   for (TomlTable& part : table.tables("part", "claim.part", fmt::format("a part of claim {}", claim.id))) {
     std::vector<std::string> inherited = common_fields;
     if (part.has("why")) std::erase(inherited, "why_zh");  // which translates the claim's own

@@ -28,7 +28,7 @@ inline constexpr std::array<const char*, 3> tolerance_words = {"about", "better"
 // What a word wants, and why, in both languages.
 struct Tolerance {
   double low, high;
-  std::string why, why_zh;
+  Phrase why;
 };
 
 // Of a word that the part has. Throws Error, with its line, for a value that the word does not take.

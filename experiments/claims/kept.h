@@ -4,8 +4,8 @@
 #pragma once
 
 #include "file.h"
-#include "judge.h"
 #include "plan.h"
+#include "verdict.h"
 
 namespace isobar::claims {
 

@@ -26,8 +26,8 @@ Json kept_verdict(const Judged& judged) {
   const Judged kept = judge_kept(*claim, runs);
   if (kept.verdict == not_kept || kept.verdict == judged.verdict) return {};
   return {{"verdict", kept.verdict},
-          {"reason", kept.reason},
-          {"reason_zh", kept.reason_zh},
+          {"reason", kept.reason.en},
+          {"reason_zh", kept.reason.zh},
           {"at", kept_at({claim}, Kept::shipped())}};
 }
 
@@ -69,7 +69,7 @@ const Finding* deciding_part(const Judged& judged) {
 
 std::string says_text(const Judged& judged) {
   const std::string trained = trained_on(judged).en;
-  return judged.claim->says + (trained.empty() ? "" : fmt::format(" ({})", trained));
+  return judged.claim->says.en + (trained.empty() ? "" : fmt::format(" ({})", trained));
 }
 
 Judging::Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail)
@@ -105,14 +105,14 @@ void Judging::print(const std::vector<const Row*>& rows) {
     if (measured)
       add_claim(table, row->judged, verdict_text(row->judged, row->kept));
     else
-      table.row({row->claim->id, row->claim->says, row->judged.verdict});
+      table.row({row->claim->id, row->claim->says.en, row->judged.verdict});
   run_.say_text(table.text());
 }
 
 void Judging::print_parts(const Row& row) {
-  run_.say("\n{}  {}: {}\n", row.claim->id, verdict_text(row.judged, row.kept), row.claim->says);
+  run_.say("\n{}  {}: {}\n", row.claim->id, verdict_text(row.judged, row.kept), row.claim->says.en);
   if (!row.judged.findings.empty()) run_.say_text(parts_table(row.judged));
-  for (const Passage& passage : row.claim->passages) run_.say("{}\n", passage.reading);
+  for (const Passage& passage : row.claim->passages) run_.say("{}\n", passage.reading.en);
 }
 
 Json Judging::claims() const {
@@ -135,7 +135,7 @@ Json Judging::claims() const {
 
 Json Judging::counts() const {
   Json counts = Json::object();
-  for (const std::string& word : verdict_words()) {
+  for (const std::string& word : verdict_words) {
     const auto count = std::ranges::count_if(
         rows_, [&](const Row& row) { return row.settled && row.judged.verdict == word; });
     if (count > 0) counts[word] = count;
@@ -147,9 +147,9 @@ void Judging::publish() {
   Csv& csv = run_.csv("claims.csv", {"id", "source", "claim", "verdict", "reason"});
   int64_t implied = 0, no_source = 0;
   for (const auto& [claim, settled, judged, kept] : rows_) {
-    csv.row({claim->id, claim->source, claim->says, judged.verdict, judged.reason});
-    implied += !claim->implied.empty();
-    no_source += !claim->no_source.empty();
+    csv.row({claim->id, claim->source, claim->says.en, judged.verdict, judged.reason.en});
+    implied += !claim->implied.en.empty();
+    no_source += !claim->no_source.en.empty();
   }
   run_.say("\n");
   for (const auto& [word, count] : run_.summary()["counts"].items())
@@ -173,7 +173,7 @@ void say_verdicts(Run& run, const std::string& name) {
   for (const Claim* claim : builtin_table()) {
     if (!is_of_run(*claim, name)) continue;
     const Judged judged = judge(*claim, runs);
-    run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says, judged.verdict,
+    run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says.en, judged.verdict,
             parts_table(judged));
   }
 }

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "file.h"
-#include "judge.h"
 #include "plan.h"
+#include "verdict.h"
 
 namespace isobar::claims {
 
@@ -26,7 +26,7 @@ class Judging {
 
   // All claims in the order of their ids, for summary.json: those that wait have the verdict "still to come".
   Json claims() const;
-  // How many claims have each verdict, in the order of verdict_words().
+  // How many claims have each verdict, in the order of verdict_words.
   Json counts() const;
   // claims.csv, the counts and what is implied or without a source, once all claims are judged.
   void publish();

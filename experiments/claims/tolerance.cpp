@@ -26,25 +26,25 @@ Tolerance chosen(TomlTable& part, const char* field, const std::vector<Choice>& 
 }
 
 Tolerance better(TomlTable& part) {
-  const char *than_0 = "better: any difference counts, with no margin",
-             *than_0_zh = "“更优”：有差别即可，不设余量",
-             *than_1 = "better: any quotient beyond 1 counts, with no margin",
-             *than_1_zh = "“更优”：比值越过 1 即可，不设余量";
+  const Phrase than_0{"better: any difference counts, with no margin", "“更优”：有差别即可，不设余量"},
+      than_1{"better: any quotient beyond 1 counts, with no margin", "“更优”：比值越过 1 即可，不设余量"};
   return chosen(part, "better",
-                {{"above 0", {just_above(0), infinity, than_0, than_0_zh}},
-                 {"below 0", {-infinity, just_below(0), than_0, than_0_zh}},
-                 {"above 1", {just_above(1), infinity, than_1, than_1_zh}},
-                 {"below 1", {-infinity, just_below(1), than_1, than_1_zh}}});
+                {{"above 0", {just_above(0), infinity, than_0}},
+                 {"below 0", {-infinity, just_below(0), than_0}},
+                 {"above 1", {just_above(1), infinity, than_1}},
+                 {"below 1", {-infinity, just_below(1), than_1}}});
 }
 
 Tolerance as_good(TomlTable& part) {
   return chosen(
       part, "as_good",
       {{"share",
-        {-0.01, 0.01, "as good: within a hundredth of the whole", "“相当”：与全部之比相差不超过百分之一"}},
-       {"percent", {-1, 1, "as good: within 1 %", "“相当”：相差不超过 1 %"}},
+        {-0.01, 0.01, {"as good: within a hundredth of the whole", "“相当”：与全部之比相差不超过百分之一"}}},
+       {"percent", {-1, 1, {"as good: within 1 %", "“相当”：相差不超过 1 %"}}},
        {"quotient",
-        {0.99, 1.01, "as good: a quotient within a hundredth of 1", "“相当”：比值与 1 相差不超过百分之一"}}});
+        {0.99,
+         1.01,
+         {"as good: a quotient within a hundredth of 1", "“相当”：比值与 1 相差不超过百分之一"}}}});
 }
 
 Tolerance about(TomlTable& part) {
@@ -52,9 +52,10 @@ Tolerance about(TomlTable& part) {
   if (value == 0)
     part.refuse(part.line_of("about"), "about: 0 has no tenth; write within and its reason, or as_good");
   const double ends[] = {0.9 * value, 1.1 * value};
-  return {std::min(ends[0], ends[1]), std::max(ends[0], ends[1]),
-          fmt::format("about {:g}: a tenth to either side", value),
-          fmt::format("“约” {:g}：两侧各十分之一", value)};
+  return {std::min(ends[0], ends[1]),
+          std::max(ends[0], ends[1]),
+          {fmt::format("about {:g}: a tenth to either side", value),
+           fmt::format("“约” {:g}：两侧各十分之一", value)}};
 }
 
 }  // namespace

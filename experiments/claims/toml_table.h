@@ -2,8 +2,8 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
+
+#include "../charts/plot.h"
 
 namespace toml {
 inline namespace v3 {
@@ -25,6 +25,11 @@ class TomlTable {
   // Texts are of 1 to 4000 bytes. All their characters can be seen: no control, direction mark or filler.
   std::string text(const char* field);
   std::string text_or(const char* field, const std::string& otherwise);
+  // `field` and its Chinese, `field_zh`, which may be absent; phrase_or_none: both may be.
+  Phrase phrase(const char* field) { return {text(field), phrase_or_none(field).zh}; }
+  Phrase phrase_or_none(const std::string& field) {
+    return {text_or(field.c_str(), ""), text_or((field + "_zh").c_str(), "")};
+  }
   bool flag(const char* field);  // false where it is absent
   bool has(const char* field) const;
   // From now on a field of these that this table lacks is that of `outer`, which outlives it.

@@ -96,7 +96,7 @@ std::string filled(const Json& summary, const std::string& sentence, bool chines
 
 }  // namespace
 
-TrainedOn trained_on(const Json& summary, const std::string& key) {
+Phrase trained_on(const Json& summary, const std::string& key) {
   const std::string study = summary.value("program", "");
   for (const Sentence& row : sentences)
     if (row.study == study && key.find(filled(summary, row.key, false)) != std::string::npos)

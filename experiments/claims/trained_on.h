@@ -4,16 +4,13 @@
 //   // "4 blocks of width 64, 250 steps on Tiny Shakespeare, best rate of 1e-3,3e-3"
 #pragma once
 
+#include "../charts/plot.h"
 #include "../harness/json.h"
 
 namespace isobar::claims {
 
-struct TrainedOn {
-  std::string en, zh;  // empty: no net was trained for this value
-};
-
-// `summary` is that of a run, `key` one of its measured values.
-TrainedOn trained_on(const Json& summary, const std::string& key);
+// `summary` is that of a run, `key` one of its measured values. Empty: no net was trained for it.
+Phrase trained_on(const Json& summary, const std::string& key);
 
 // Whether the study trains nets at all.
 bool trains(const std::string& study);

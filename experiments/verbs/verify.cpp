@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "../../data/file.h"
-#include "../claims/verdicts.h"
+#include "../claims/documents.h"
 #include "../harness/program.h"
 #include "../report/page.h"
 #include "verbs.h"

@@ -87,10 +87,10 @@ TEST_CASE("what parts share may stand in their claim, and a part's own word goes
                           "[[claim.part]]\n");
   text += "[[claim.part]]\nsays = \"layer 3\"\nkey = \"layer3.ratio\"\nat_most = 0.8\n";
   const std::vector<Part> parts = parse_claims(text, "mine.toml").claims[0].parts;
-  CHECK(parts[0].why == "well below 1");
-  CHECK(parts[0].why_zh.empty());  // the claim's translates another reason
-  CHECK(parts[1].why == "as before");
-  CHECK(parts[1].why_zh == "同前");
+  CHECK(parts[0].why.en == "well below 1");
+  CHECK(parts[0].why.zh.empty());  // the claim's translates another reason
+  CHECK(parts[1].why.en == "as before");
+  CHECK(parts[1].why.zh == "同前");
   CHECK(parts[1].run == "eight");
   CHECK(parts[1].predicate.rule == Rule::mean);
   CHECK(refusal_of(with("says = \"the std", "test = \"a test\"\nsays = \"the std"))
@@ -206,8 +206,8 @@ TEST_CASE("a word of tolerance has one bound and one reason in every file") {
     CHECK((read.predicate.low == wanted.low || read.predicate.low == doctest::Approx(wanted.low)));
     CHECK((read.predicate.high == wanted.high || read.predicate.high == doctest::Approx(wanted.high)));
     CHECK(read.word == wanted.word);
-    CHECK(read.why == wanted.why);
-    CHECK(read.why_zh == wanted.why_zh);
+    CHECK(read.why.en == wanted.why);
+    CHECK(read.why.zh == wanted.why_zh);
   }
   CHECK(part("at_most = 0.9\nwhy = \"w\"").word.empty());
   // Better is beyond 0 or 1, and neither is.

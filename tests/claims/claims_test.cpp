@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "../../experiments/claims/file.h"
-#include "../../experiments/claims/judge.h"
+#include "../../experiments/claims/verdict.h"
 #include "../../experiments/claims/plan.h"
 #include "../run.h"
 #include "../scoped_variable.h"
@@ -64,18 +64,18 @@ TEST_CASE("every row of the texts is complete, in both languages") {
   for (const Claim* claim : builtin_table()) {
     CAPTURE(claim->id);
     CHECK_FALSE(claim->quote.empty());
-    CHECK_FALSE(claim->says_zh.empty());
-    CHECK(claim->note.empty() == claim->note_zh.empty());
-    CHECK(claim->implied.empty() == claim->implied_zh.empty());
+    CHECK_FALSE(claim->says.zh.empty());
+    CHECK(claim->note.en.empty() == claim->note.zh.empty());
+    CHECK(claim->implied.en.empty() == claim->implied.zh.empty());
     for (const Part& part : claim->parts) {
-      CAPTURE(part.says);
-      CHECK_FALSE(part.says_zh.empty());
-      CHECK_FALSE(part.why_zh.empty());
+      CAPTURE(part.says.en);
+      CHECK_FALSE(part.says.zh.empty());
+      CHECK_FALSE(part.why.zh.empty());
       // The page shows a part without those before it.
-      CHECK_FALSE(part.why.starts_with("as above"));
-      CHECK_FALSE(part.why_zh.starts_with("同上"));
+      CHECK_FALSE(part.why.en.starts_with("as above"));
+      CHECK_FALSE(part.why.zh.starts_with("同上"));
     }
-    for (const Passage& passage : claim->passages) CHECK_FALSE(passage.reading_zh.empty());
+    for (const Passage& passage : claim->passages) CHECK_FALSE(passage.reading.zh.empty());
   }
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
     CAPTURE(row->id);
     const Claim claim = with_keys_of_their_own(*row);
     const std::string good = claim.kind == Kind::definition ? "by definition"
-                             : claim.note.empty()           ? "confirmed"
+                             : claim.note.en.empty()           ? "confirmed"
                                                             : "partly";
     const std::string bad = claim.on_gpu ? "not borne out on this CPU"
                             : claim.may  ? "not borne out on the task tried"
@@ -157,7 +157,7 @@ TEST_CASE("a claim with parts of the full scale alone needs the full run, and it
     if (!part.full_only) runs.summaries[part.run]["measured"][part.key] = same_for_all_seeds(1);
   const Judged judged = judge(**f16, runs);
   CHECK(judged.verdict == "needs the full run");
-  CHECK(holds(judged.reason, "Fixup of 1000 blocks learns MNIST (accuracy) needs --full"));
+  CHECK(holds(judged.reason.en, "Fixup of 1000 blocks learns MNIST (accuracy) needs --full"));
 }
 
 TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {

@@ -1,5 +1,5 @@
 // How the parts of a claim, its looks and what its nets were trained on make a verdict and its row.
-#include "../../experiments/claims/judge.h"
+#include "../../experiments/claims/verdict.h"
 
 #include <doctest/doctest.h>
 
@@ -91,7 +91,7 @@ TEST_CASE("each look at more seeds makes the interval longer, and is said") {
   CHECK(third.findings[0].looks == std::vector<int64_t>{2, 3, 4});
   CHECK(third.findings[0].reading.interval.low < first.reading.interval.low);
   CHECK(third.findings[0].needed > first.needed);
-  CHECK(holds(third.reason, "4 seeds, look 3"));
+  CHECK(holds(third.reason.en, "4 seeds, look 3"));
   CHECK(to_json(third)["parts"][0]["looks"] == Json({2, 3, 4}));
 }
 
@@ -104,33 +104,33 @@ TEST_CASE("a verdict names what it assumes of few seeds, and why a rule does not
   };
   Judged judged = judged_of({2, 2.1, 2.2, 1.9, 1.8});
   CHECK(judged.verdict == "confirmed");
-  CHECK(judged.reason.starts_with("the gain: holds, assuming normal values, 2 ["));
-  CHECK(judged.reason_zh.starts_with("the gain: 成立，假定值服从正态分布, 2 ["));
+  CHECK(judged.reason.en.starts_with("the gain: holds, assuming normal values, 2 ["));
+  CHECK(judged.reason.zh.starts_with("the gain: 成立，假定值服从正态分布, 2 ["));
   CHECK(to_json(judged)["parts"][0]["outcome_text"] == "holds, assuming normal values");
   judged = judged_of({2, 2, 2, 2, 2});
   CHECK(judged.verdict == "rule does not hold");
-  CHECK(holds(judged.reason, "most seeds have one value (every_seed is the rule for it)"));
+  CHECK(holds(judged.reason.en, "most seeds have one value (every_seed is the rule for it)"));
   judged = judged_of({1.5, 1.5002, 1.5001, 1.5003, 2.5});
   CHECK(judged.verdict == "rule does not hold");
-  CHECK(holds(judged.reason, "the seeds lie in clusters"));
+  CHECK(holds(judged.reason.en, "the seeds lie in clusters"));
   judged = judged_of({2, infinity, 2.1, 2.2});
   CHECK(judged.verdict == "rule does not hold");
-  CHECK(holds(judged.reason, "a seed is infinite"));
+  CHECK(holds(judged.reason.en, "a seed is infinite"));
   // Five show how far they spread: a bound beyond ten times that is decided. Ten have an interval of their
   // own.
   judged = judged_of({41, 41.1, 41.2, 41.05, 42});
   CHECK(judged.verdict == "confirmed");
-  CHECK(holds(judged.reason, "holds, the bound being far from all seeds, 41.27 [31, 52]"));
+  CHECK(holds(judged.reason.en, "holds, the bound being far from all seeds, 41.27 [31, 52]"));
   judged = judged_of({5, 5.1, 5.2, 4.9, 4.8, 5, 5.1, 5.05, 4.95, 7});
   CHECK(judged.verdict == "confirmed");
-  CHECK(holds(judged.reason, "holds, by the interval for skewed seeds, 5.21 ["));
+  CHECK(holds(judged.reason.en, "holds, by the interval for skewed seeds, 5.21 ["));
   judged = judged_of({3});
   CHECK(judged.verdict == "too few seeds");
-  CHECK_FALSE(holds(judged.reason, "3, one value, no error rate"));
+  CHECK_FALSE(holds(judged.reason.en, "3, one value, no error rate"));
   claim.parts[0].predicate.rule = Rule::every_seed;
   judged = judged_of({3});
   CHECK(judged.verdict == "confirmed");
-  CHECK(judged.reason == "the gain: holds, 3, one value, no error rate (wanted every seed at least 1)");
+  CHECK(judged.reason.en == "the gain: holds, 3, one value, no error rate (wanted every seed at least 1)");
 }
 
 TEST_CASE("what was trained is said by the settings of the run, in both languages") {
@@ -144,7 +144,7 @@ TEST_CASE("what was trained is said by the settings of the run, in both language
                    {"deep_layers", 16},
                    {"deep_steps", 100},
                    {"deep_learning_rates", "1e-2"}};
-  const TrainedOn shallow = of("lm_norms", "pre.none_minus_rmsnorm.share_of_gain", lm, "tinyshakespeare.txt");
+  const Phrase shallow = of("lm_norms", "pre.none_minus_rmsnorm.share_of_gain", lm, "tinyshakespeare.txt");
   CHECK(shallow.en == "4 blocks of width 64, 250 steps on Tiny Shakespeare, best rate of 1e-3,3e-3");
   CHECK(shallow.zh == "4 块、宽 64，在 Tiny Shakespeare 上训练 250 步，学习率取 1e-3,3e-3 中最佳");
   CHECK(of("lm_norms", "64x16.pre.none_minus_rmsnorm.share_of_gain", lm, "synthetic").en ==

@@ -4,7 +4,7 @@
 
 #include <regex>
 
-#include "../../experiments/claims/verdicts.h"
+#include "../../experiments/claims/documents.h"
 #include "../../experiments/harness/environment.h"
 #include "../message_of.h"
 #include "../run.h"

@@ -1,4 +1,4 @@
-#include "verdicts.h"
+#include "documents.h"
 
 #include <fmt/ranges.h>
 
@@ -50,7 +50,7 @@ std::string claim_rows(const ClaimFile& file, const Claim& claim, const Runs& ru
     cells.push_back(part["run"]);
     text += row(cells);
   }
-  if (text.empty()) text = row({head, claim.says, judged.reason, "", "", "", ""});
+  if (text.empty()) text = row({head, claim.says.en, judged.reason.en, "", "", "", ""});
   return text;
 }
 
@@ -97,7 +97,7 @@ void add_runs(const ClaimFile& file, const std::string& id, std::vector<std::str
   if (!claim->test.empty())
     add("tests/claims/definitions_test.cpp");
   else if (claim->parts.empty() && claim->kind != Kind::source)
-    add("cannot run here: " + claim->note);
+    add("cannot run here: " + claim->note.en);
   for (const Part& part : claim->parts) {
     const RunSpec& run = *std::ranges::find(file.runs, part.run, &RunSpec::name);
     add(fmt::format("`{}{}{}`", run.study, run.flags.empty() ? "" : " ", fmt::join(run.flags, " ")));
@@ -106,7 +106,7 @@ void add_runs(const ClaimFile& file, const std::string& id, std::vector<std::str
 
 // "37 confirmed, 15 refuted and 2 not run here"
 std::string counts_text(const std::vector<Judged>& all) {
-  std::vector<std::string> words = verdict_words(), counts;
+  std::vector<std::string> words = verdict_words, counts;
   words.emplace_back(not_kept);
   for (const std::string& word : words) {
     const auto count = std::ranges::count(all, word, &Judged::verdict);
@@ -141,14 +141,14 @@ std::string readme_verdicts(const Kept& kept) {
   std::string text = heading({"text, claim", "says", "measured", "asked", "verdict"});
   for (const std::string& id : readme_claims) {
     const auto found = std::ranges::find(all, id, [](const Judged& judged) { return judged.claim->id; });
-    check(found != all.end(), "verdicts.cpp: the README wants a claim {}, which is none", id);
+    check(found != all.end(), "documents.cpp: the README wants a claim {}, which is none", id);
     const Finding* deciding = deciding_part(*found);
     const Json part = to_json(*found)["parts"].at(static_cast<size_t>(deciding - found->findings.data()));
     const std::vector<std::string> cells = shown(part);
     const std::string measured = cells[0].empty() ? cells[2] : cells[0];
     const std::string trained =
         deciding->trained.en.empty() ? "" : fmt::format(" ({})", deciding->trained.en);
-    text += row({found->claim->source + " " + id, found->claim->says + trained,
+    text += row({found->claim->source + " " + id, found->claim->says.en + trained,
                  part["says"].get<std::string>() + ": " + measured, cells[1], found->verdict});
   }
   std::vector<std::string> refuted;

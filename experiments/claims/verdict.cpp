@@ -1,4 +1,4 @@
-#include "judge.h"
+#include "verdict.h"
 
 #include <set>
 
@@ -29,7 +29,7 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
     finding.at_full_scale = part.full_only && known == runs.missing.end();
     finding.not_run = known != runs.missing.end()
                           ? fmt::format("the run {} could not be made: {}", part.run, known->second)
-                      : part.full_only ? fmt::format("{} needs --full", part.says)
+                      : part.full_only ? fmt::format("{} needs --full", part.says.en)
                                        : fmt::format("the run {} has no value {}", part.run, part.key);
     return finding;
   }
@@ -50,21 +50,27 @@ std::string range_text(const Range& range) {
   return fmt::format("[{}, {}]", exact_number_text(range.low), exact_number_text(range.high));
 }
 
-std::string in(Language language, const std::string& text, const std::string& text_zh) {
-  return language == Language::zh && !text_zh.empty() ? text_zh : text;
+const std::string& in(Language language, const Phrase& phrase) {
+  return language == Language::zh ? phrase.in_chinese() : phrase.en;
+}
+// Of each language one.
+template <class F>
+Phrase in_both(const F& text) {
+  return {text(Language::en), text(Language::zh)};
 }
 
 // "0.3373 [0.3323, 0.3465], 20 seeds"
 std::string measured_text(const Finding& f, Language language) {
-  if (f.seeds.n == 0) return in(language, "not finite", "非有限");
+  if (f.seeds.n == 0) return in(language, {"not finite", "非有限"});
   std::string text = value_text(f);
   if (f.seeds.values.size() == 1 && f.part->predicate.rule == Rule::every_seed)
-    text += in(language, ", one value, no error rate", "，仅一个值，没有误差率");
-  if (f.seeds.n > 1) text += fmt::format(", {} {}", f.seeds.n, in(language, "seeds", "个种子"));
-  if (f.looks.size() > 1 && language == Language::en) text += fmt::format(", look {}", f.looks.size());
-  if (f.looks.size() > 1 && language == Language::zh) text += fmt::format("，第 {} 次查看", f.looks.size());
-  if (f.seeds.nonfinite > 0)
-    text += fmt::format(", {} {}", f.seeds.nonfinite, in(language, "not finite", "个非有限值"));
+    text += in(language, {", one value, no error rate", "，仅一个值，没有误差率"});
+  const auto add = [&](const Phrase& phrase, auto number) {
+    text += fmt::format(fmt::runtime(in(language, phrase)), number);
+  };
+  if (f.seeds.n > 1) add({", {} seeds", ", {} 个种子"}, f.seeds.n);
+  if (f.looks.size() > 1) add({", look {}", "，第 {} 次查看"}, f.looks.size());
+  if (f.seeds.nonfinite > 0) add({", {} not finite", ", {} 个非有限值"}, f.seeds.nonfinite);
   return text;
 }
 
@@ -122,8 +128,8 @@ std::string reason_of(const Finding& f, Language language) {
   const OutcomeWords& words = language == Language::en ? english : chinese;
   std::string wanted = text_of(f.part->predicate, language);
   if (f.needed > 0) wanted += fmt::format(fmt::runtime(words.needed), f.needed);
-  return fmt::format("{}: {}, {} ({} {})", in(language, f.part->says, f.part->says_zh),
-                     outcome_text(f, language), measured_text(f, language), words.wanted, wanted);
+  return fmt::format("{}: {}, {} ({} {})", in(language, f.part->says), outcome_text(f, language),
+                     measured_text(f, language), words.wanted, wanted);
 }
 
 std::string reason_of(const Judged& judged, Language language) {
@@ -137,13 +143,12 @@ std::string reason_of(const Judged& judged, Language language) {
     else if (std::find(lacking.begin(), lacking.end(), f.not_run) == lacking.end())
       lacking.push_back(f.not_run);
   if (!lacking.empty()) reasons = lacking;
-  for (const Passage& passage : claim.passages)
-    reasons.push_back(in(language, passage.reading, passage.reading_zh));
+  for (const Passage& passage : claim.passages) reasons.push_back(in(language, passage.reading));
   if (!claim.test.empty())
     reasons.push_back(fmt::format(
-        fmt::runtime(in(language, "an identity, checked by the test “{}”", "恒等式，由测试“{}”检查")),
+        fmt::runtime(in(language, {"an identity, checked by the test “{}”", "恒等式，由测试“{}”检查"})),
         claim.test));
-  const std::string note = in(language, claim.note, claim.note_zh);
+  const std::string note = in(language, claim.note);
   const char* left_out = (language == Language::en ? english : chinese).left_out;
   if (!note.empty()) reasons.push_back(claim.parts.empty() ? note : fmt::format("{}: {}", left_out, note));
   return fmt::format("{}", fmt::join(reasons, "; "));
@@ -184,14 +189,14 @@ std::string verdict_of_parts(const Claim& claim, const Tally& t) {
   if (t.holding > 0 && t.failing > 0) return "partly";
   if (claim.kind == Kind::definition) return t.failing == 0 ? "by definition" : refuted;
   if (t.holding == 0) return refuted;
-  return claim.note.empty() ? "confirmed" : "partly";
+  return claim.note.en.empty() ? "confirmed" : "partly";
 }
 
 std::string verdict_of_passages(const Claim& claim) {
   const auto holding =
       std::count_if(claim.passages.begin(), claim.passages.end(), [](const Passage& p) { return p.holds(); });
   const bool all = holding == std::ssize(claim.passages);
-  if (all && claim.note.empty()) return "true by its source";
+  if (all && claim.note.en.empty()) return "true by its source";
   return holding == 0 || (claim.one_statement && !all) ? "false by its source" : "partly by its source";
 }
 
@@ -214,47 +219,49 @@ double middle_of(const Finding& f) {
   return log ? std::exp(mean) : mean;
 }
 
+void set(Json& json, const std::string& name, const Phrase& phrase) {
+  json[name] = phrase.en;
+  json[name + "_zh"] = phrase.zh;
+}
+
 Json to_json(const Finding& f) {
   const Part& part = *f.part;
-  const bool printed = part.predicate.rule == Rule::one_more_seed, made = f.not_run.empty();
-  return {
-      {"says", part.says},
-      {"says_zh", part.says_zh},
-      {"run", part.run},
-      {"key", part.key},
-      {"corpus", f.corpus},
-      {"trained_on", f.trained.en},
-      {"trained_on_zh", f.trained.zh},
-      {"printed", printed ? Json(part.predicate.low) : Json()},
-      {"measured", made ? measured_text(f, Language::en) : ""},
-      {"measured_zh", made ? measured_text(f, Language::zh) : ""},
-      {"value", made ? number_or_null(middle_of(f)) : Json()},
-      {"interval", made ? Json({f.reading.interval.low, f.reading.interval.high}) : Json()},
-      {"n", f.reading.n},
-      {"looks", f.looks},
-      {"nonfinite", f.seeds.nonfinite},
-      {"theory", number_or_null(f.theory)},
-      {"rule", word_of(part.predicate.rule)},
-      {"log", part.predicate.log},
-      {"bounds",
-       {number_or_null(bound_shown(part.predicate.low)), number_or_null(bound_shown(part.predicate.high))}},
-      {"full_only", part.full_only},
-      {"wanted", text_of(part.predicate)},
-      {"wanted_zh", text_of(part.predicate, Language::zh)},
-      {"word", part.word},
-      {"why", part.why},
-      {"why_zh", part.why_zh},
-      {"outcome", made ? word_of(f.reading.outcome) : ""},
-      {"outcome_text", made ? outcome_text(f, Language::en) : ""},
-      {"outcome_text_zh", made ? outcome_text(f, Language::zh) : ""},
-      {"seeds_needed", f.needed},
-      {"not_run", f.not_run}};
+  const Predicate& asked = part.predicate;
+  const bool printed = asked.rule == Rule::one_more_seed, made = f.not_run.empty();
+  const auto if_made = [&](std::string (*text)(const Finding&, Language)) {
+    return made ? in_both([&](Language language) { return text(f, language); }) : Phrase();
+  };
+  Json json;
+  set(json, "says", part.says);
+  json.update({{"run", part.run}, {"key", part.key}, {"corpus", f.corpus}});
+  set(json, "trained_on", f.trained);
+  json["printed"] = printed ? Json(asked.low) : Json();
+  set(json, "measured", if_made(measured_text));
+  json.update({{"value", made ? number_or_null(middle_of(f)) : Json()},
+               {"interval", made ? Json({f.reading.interval.low, f.reading.interval.high}) : Json()},
+               {"n", f.reading.n},
+               {"looks", f.looks},
+               {"nonfinite", f.seeds.nonfinite},
+               {"theory", number_or_null(f.theory)},
+               {"rule", word_of(asked.rule)},
+               {"log", asked.log},
+               {"bounds", {number_or_null(bound_shown(asked.low)), number_or_null(bound_shown(asked.high))}},
+               {"full_only", part.full_only}});
+  set(json, "wanted", in_both([&](Language language) { return text_of(asked, language); }));
+  json["word"] = part.word;
+  set(json, "why", part.why);
+  json["outcome"] = made ? word_of(f.reading.outcome) : "";
+  set(json, "outcome_text", if_made(outcome_text));
+  json.update({{"seeds_needed", f.needed}, {"not_run", f.not_run}});
+  return json;
 }
 
 Json to_json(const Passage& passage) {
-  return {{"title", passage.title},   {"address", passage.address}, {"read", passage.read},
-          {"quote", passage.quote},   {"words", passage.words},     {"bearing", word_of(passage.bearing)},
-          {"holds", passage.holds()}, {"reading", passage.reading}, {"reading_zh", passage.reading_zh}};
+  Json json = {{"title", passage.title},  {"address", passage.address}, {"read", passage.read},
+               {"quote", passage.quote},  {"words", passage.words},     {"bearing", word_of(passage.bearing)},
+               {"holds", passage.holds()}};
+  set(json, "reading", passage.reading);
+  return json;
 }
 
 }  // namespace
@@ -272,8 +279,8 @@ std::string value_text(const Finding& f) {
   return text;
 }
 
-TrainedOn trained_on(const Judged& judged) {
-  TrainedOn all;
+Phrase trained_on(const Judged& judged) {
+  Phrase all;
   const auto add = [](std::string& list, const std::string& text, const char* between) {
     if (!text.empty() && list.find(text) == std::string::npos) list += (list.empty() ? "" : between) + text;
   };
@@ -290,7 +297,7 @@ std::string parts_table(const Judged& judged) {
   for (const Finding& part : judged.findings) {
     const bool made = part.not_run.empty(), few = made && part.reading.assumes_normal;
     assumes |= few;
-    table.row({part.part->says, made ? measured_text(part, Language::en) : "", number_or_dash(part.theory),
+    table.row({part.part->says.en, made ? measured_text(part, Language::en) : "", number_or_dash(part.theory),
                text_of(part.part->predicate),
                few    ? word_of(part.reading.outcome)
                : made ? outcome_text(part, Language::en)
@@ -305,25 +312,6 @@ std::string parts_table(const Judged& judged) {
   return text;
 }
 
-const std::vector<std::string>& verdict_words() {
-  static const std::vector<std::string> words = {"confirmed",
-                                                 "refuted",
-                                                 "partly",
-                                                 "too few seeds",
-                                                 "rule does not hold",
-                                                 "machine too busy",
-                                                 "needs the full run",
-                                                 "not borne out on this CPU",
-                                                 "not borne out on the task tried",
-                                                 "by definition",
-                                                 "true by its source",
-                                                 "false by its source",
-                                                 "partly by its source",
-                                                 "cited, not checked",
-                                                 "not run here"};
-  return words;
-}
-
 Judged judge(const Claim& claim, const Runs& runs) {
   Judged judged{&claim};
   for (const Part& part : claim.parts) judged.findings.push_back(find(part, runs, std::ssize(claim.parts)));
@@ -331,38 +319,26 @@ Judged judge(const Claim& claim, const Runs& runs) {
   if (claim.kind == Kind::not_run) judged.verdict = "not run here";
   if (claim.kind == Kind::source) judged.verdict = verdict_of_passages(claim);
   if (judged.verdict.empty()) judged.verdict = verdict_of_parts(claim, tally_of(judged.findings));
-  judged.reason = reason_of(judged, Language::en);
-  judged.reason_zh = reason_of(judged, Language::zh);
+  judged.reason = in_both([&](Language language) { return reason_of(judged, language); });
   return judged;
 }
 
 Json to_json(const Judged& judged) {
   const Claim& claim = *judged.claim;
-  Json parts = Json::array(), passages = Json::array();
-  for (const Finding& finding : judged.findings) parts.push_back(to_json(finding));
-  for (const Passage& passage : claim.passages) passages.push_back(to_json(passage));
-  return {{"id", claim.id},
-          {"source", claim.source},
-          {"quote", claim.quote},
-          {"quote_en", claim.quote_en},
-          {"claim", claim.says},
-          {"claim_zh", claim.says_zh},
-          {"implied", claim.implied},
-          {"implied_zh", claim.implied_zh},
-          {"no_source", claim.no_source},
-          {"no_source_zh", claim.no_source_zh},
-          {"remark", claim.remark},
-          {"remark_zh", claim.remark_zh},
-          {"test", claim.test},
-          {"verdict", judged.verdict},
-          {"reason", judged.reason},
-          {"reason_zh", judged.reason_zh},
-          {"trained_on", trained_on(judged).en},
-          {"trained_on_zh", trained_on(judged).zh},
-          {"note", claim.note},
-          {"note_zh", claim.note_zh},
-          {"parts", parts},
-          {"passages", passages}};
+  Json json = {
+      {"id", claim.id}, {"source", claim.source}, {"quote", claim.quote}, {"quote_en", claim.quote_en}};
+  set(json, "claim", claim.says);
+  set(json, "implied", claim.implied);
+  set(json, "no_source", claim.no_source);
+  set(json, "remark", claim.remark);
+  json.update({{"test", claim.test}, {"verdict", judged.verdict}});
+  set(json, "reason", judged.reason);
+  set(json, "trained_on", trained_on(judged));
+  set(json, "note", claim.note);
+  for (const char* list : {"parts", "passages"}) json[list] = Json::array();
+  for (const Finding& finding : judged.findings) json["parts"].push_back(to_json(finding));
+  for (const Passage& passage : claim.passages) json["passages"].push_back(to_json(passage));
+  return json;
 }
 
 }  // namespace isobar::claims

@@ -25,7 +25,7 @@ struct Finding {
   Reading reading = {};
   int64_t needed = 0;       // seeds that would settle what too few left open; 0: unknown, or settled
   std::string corpus = "";  // of the run; empty where it has none
-  TrainedOn trained = {};   // the nets behind the value
+  Phrase trained = {};      // the nets behind the value
   double theory = std::numeric_limits<double>::quiet_NaN();  // NaN: none
   std::string not_run = "";                                  // why there is no value; empty: there is one
   std::vector<int64_t> looks = {};  // at how many seeds this value was looked at, now and before, increasing
@@ -33,13 +33,27 @@ struct Finding {
 };
 
 // Every word that a verdict can be, in the order in which they are counted.
-const std::vector<std::string>& verdict_words();
+inline const std::vector<std::string> verdict_words = {"confirmed",
+                                                       "refuted",
+                                                       "partly",
+                                                       "too few seeds",
+                                                       "rule does not hold",
+                                                       "machine too busy",
+                                                       "needs the full run",
+                                                       "not borne out on this CPU",
+                                                       "not borne out on the task tried",
+                                                       "by definition",
+                                                       "true by its source",
+                                                       "false by its source",
+                                                       "partly by its source",
+                                                       "cited, not checked",
+                                                       "not run here"};
 
 struct Judged {
   const Claim* claim = nullptr;
-  std::string verdict = "";                 // one of verdict_words()
-  std::string reason = "", reason_zh = "";  // computed, with numbers
-  std::vector<Finding> findings = {};       // by part
+  std::string verdict = "";            // one of verdict_words
+  Phrase reason = {};                  // computed, with numbers
+  std::vector<Finding> findings = {};  // by part
 };
 
 // Of a measured claim: refuted where a part of one statement does not hold, else open where a part is, else
@@ -53,7 +67,7 @@ const char* word_of(PartOutcome outcome);
 std::string value_text(const Finding& finding);
 
 // What the nets behind its values were and learned from, each once: "4 blocks of width 64, …; an RNN of …".
-TrainedOn trained_on(const Judged& judged);
+Phrase trained_on(const Judged& judged);
 
 // The parts as a table: measured values and seeds, theory, what was asked, the outcome or why there is none.
 std::string parts_table(const Judged& judged);
