@@ -39,23 +39,15 @@ std::string embedded(const Json& json) {
   return text;
 }
 
-// The template with every @name@ of the list replaced.
-std::string filled(std::string_view text, const std::vector<std::pair<std::string, std::string>>& values) {
+// The template with each @name@ replaced.
+std::string filled(std::string_view text, const std::map<std::string_view, std::string>& values) {
   std::string result;
-  while (!text.empty()) {
-    bool found = false;
-    for (const auto& [name, value] : values)
-      if (text.starts_with(name)) {
-        result += value;
-        text.remove_prefix(name.size());
-        found = true;
-        break;
-      }
-    if (found) continue;
-    result += text.front();
-    text.remove_prefix(1);
+  for (bool name = false;; name = !name) {
+    const size_t end = std::min(text.find('@'), text.size());
+    result += name ? values.at(text.substr(0, end)) : text.substr(0, end);
+    if (end == text.size()) return result;
+    text.remove_prefix(end + 1);
   }
-  return result;
 }
 
 Json environment_of(const Json& summary) {
@@ -185,17 +177,17 @@ std::string Content::page(const std::string& lang) const {
   const Json data = {{"claims", claims},         {"sources", sources_},   {"runs", runs},
                      {"missing", missing_},      {"progress", progress_}, {"environment", environment_},
                      {"command", tool_command()}};
-  return filled(fixtures::page, {{"@lang@", lang},
-                                 {"@style@", fixtures::style},
-                                 {"@charts@", fixtures::charts},
-                                 {"@drawn@", drawn.text()},
-                                 {"@data@", embedded(data)},
-                                 {"@words@", fixtures::words},
-                                 {"@elements@", fixtures::elements},
-                                 {"@prose@", fixtures::prose},
-                                 {"@claims@", fixtures::claims},
-                                 {"@runs@", fixtures::runs},
-                                 {"@script@", fixtures::script}});
+  return filled(fixtures::page, {{"lang", lang},
+                                 {"style", fixtures::style},
+                                 {"charts", fixtures::charts},
+                                 {"drawn", drawn.text()},
+                                 {"data", embedded(data)},
+                                 {"words", fixtures::words},
+                                 {"elements", fixtures::elements},
+                                 {"prose", fixtures::prose},
+                                 {"claims", fixtures::claims},
+                                 {"runs", fixtures::runs},
+                                 {"script", fixtures::script}});
 }
 
 Json shown_run(const Json& summary) {
