@@ -1,7 +1,4 @@
 // Curves with their bands, and dots for named things.
-#include <algorithm>
-#include <cmath>
-
 #include "charts.h"
 
 namespace isobar::charts {
@@ -20,19 +17,15 @@ constexpr double slant_height = 45, legend_line = 18;
 bool usable(double value, bool log) { return std::isfinite(value) && !(log && value <= 0); }
 
 // The ends of all points.
-struct Extent {
-  double left = HUGE_VAL, right = -HUGE_VAL, low = HUGE_VAL, high = -HUGE_VAL;
-};
-Extent extent_of(const std::vector<DrawnCurve>& curves) {
-  Extent e;
+std::pair<Ends, Ends> ends_of(const std::vector<DrawnCurve>& curves) {
+  std::pair<Ends, Ends> ends;
+  auto& [x, y] = ends;
   for (const DrawnCurve& curve : curves)
     for (const DrawnPoint& p : curve.points) {
-      e.left = std::min(e.left, p.x);
-      e.right = std::max(e.right, p.x);
-      e.low = std::min({e.low, p.low, p.y, p.high});
-      e.high = std::max({e.high, p.low, p.y, p.high});
+      x.include(p.x);
+      for (const double value : {p.low, p.y, p.high}) y.include(value);
     }
-  return e;
+  return ends;
 }
 
 Ticks x_ticks(const Plot& plot, const std::vector<DrawnCurve>& curves, const Scale& x) {
@@ -69,9 +62,7 @@ Markup axes(const Plot& plot, const Scale& x, const Scale& y, double left, doubl
 
 // What a reader may hide with the run that it is of.
 Markup of_run(const DrawnCurve& curve, const Markup& content, const char* kind = "named") {
-  Attributes attributes = {{"class", kind}};
-  if (!curve.curve->run.empty()) attributes.emplace_back("data-run", curve.curve->run);
-  return element("g", attributes, content);
+  return element("g", with({{"class", kind}}, "data-run", curve.curve->run), content);
 }
 
 // Labels at the right ends of curves, moved apart where they would touch.
@@ -190,14 +181,15 @@ Drawing line_chart(const Plot& plot, const Look& look) {
   double name_room = 0, left = 20;
   for (const DrawnCurve& curve : curves) name_room = std::max(name_room, width_of(curve.curve->label) + 22);
   const bool beside = name_room < width * 0.42;  // else the names stand below
-  const Extent e = extent_of(curves);
-  const double pad = plot.log ? std::pow(e.high / e.low, 0.06) : (e.high - e.low) * 0.06;
-  const Scale y(plot.log ? e.low / pad : e.low - pad, plot.log ? e.high * pad : e.high + pad,
+  const auto [across, up] = ends_of(curves);
+  const double pad = plot.log ? std::pow(up.high / up.low, 0.06) : (up.high - up.low) * 0.06;
+  const Scale y(plot.log ? up.low / pad : up.low - pad, plot.log ? up.high * pad : up.high + pad,
                 look.height - 40, 26, plot.log);
   for (const double v : y.ticks(5)) left = std::max(left, text_width(tick_text(v)));
   left += 12;
   const double right = width - (beside ? name_room : 14), inset = names > 0 ? 0 : labelled ? 24 : 10;
-  const Scale x(names > 0 ? -0.5 : e.left, names > 0 ? names - 0.5 : e.right, left + inset, right - inset);
+  const Scale x(names > 0 ? -0.5 : across.low, names > 0 ? names - 0.5 : across.high, left + inset,
+                right - inset);
   const bool slanted = std::any_of(plot.ticks.begin(), plot.ticks.end(), [&](const std::string& name) {
     return text_width(name) > (right - left) / names - 6;
   });
@@ -234,8 +226,8 @@ Drawing spark(const Plot& plot) {
   const std::vector<DrawnCurve> curves = drawn_curves(plot);
   if (curves.empty()) return {};
   constexpr double width = 210, height = 56;
-  const Extent e = extent_of(curves);
-  const Scale x(e.left, e.right, 40, width - 6), y(e.low, e.high, height - 6, 6, plot.log);
+  const auto [across, up] = ends_of(curves);
+  const Scale x(across.low, across.high, 40, width - 6), y(up.low, up.high, height - 6, 6, plot.log);
   const auto end = [](double v) {
     return v >= 1e-3 && v < 1e4 ? number(v, 1) : number(std::pow(10, std::round(std::log10(v))), 1);
   };

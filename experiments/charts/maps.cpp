@@ -1,7 +1,5 @@
 // What a training shows of its modules: heatmaps over the steps, and ridges of their values.
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "charts.h"
 
@@ -40,17 +38,14 @@ double bin_of(const std::vector<double>& edges, double value) {
 }  // namespace
 
 Drawing heat_map(const Heatmap& map, const Look& look) {
-  double low = HUGE_VAL, high = -HUGE_VAL;
+  Ends ends;
   const auto usable = [&](double value) { return std::isfinite(value) && !(map.log && value <= 0); };
   for (const std::vector<double>& row : map.values)
     for (const double value : row)
-      if (usable(value)) {
-        low = std::min(low, value);
-        high = std::max(high, value);
-      }
-  if (low > high) return {};
+      if (usable(value)) ends.include(value);
+  if (ends.none()) return {};
   constexpr double step = 16;
-  const Scale place(low, high, 0, shades - 1, map.log);
+  const Scale place(ends.low, ends.high, 0, shades - 1, map.log);
   const double left = std::min(look.width * 0.38, widest(map.rows) + 10),
                bottom = static_cast<double>(map.rows.size()) * step,
                columns = static_cast<double>(map.columns.size()), cell = (look.width - left - 4) / columns;
@@ -75,15 +70,15 @@ Drawing heat_map(const Heatmap& map, const Look& look) {
   const double bar = std::min(220.0, look.width - left - 120), slice = bar / shades;
   for (int i = 0; i < shades; ++i)
     svg += path("cells", box(left + 60 + i * slice, bottom + 30, slice + 0.4, 10), shade(i));
-  svg += words("tick", left + 54, bottom + 39, "end", number(low, 2));
-  svg += words("tick", left + bar + 66, bottom + 39, "", number(high, 2));
+  svg += words("tick", left + 54, bottom + 39, "end", number(ends.low, 2));
+  svg += words("tick", left + bar + 66, bottom + 39, "", number(ends.high, 2));
   svg += words("axis", left + 60, bottom + 56, "", map.value);
   svg += path("rule", "");
   return {
       "chart",
       look.width,
       bottom + 62,
-      map.title + ": " + number(low) + " … " + number(high),
+      map.title + ": " + number(ends.low) + " … " + number(ends.high),
       svg,
       {{"data-x", "0 " + exact(columns) + " " + at(left + cell / 2) + " " + at(look.width - 4 + cell / 2)},
        {"data-y", "0 " + at(bottom)},

@@ -26,6 +26,7 @@ struct Phrase {
   friend Phrase operator+(const Phrase& a, const Phrase& b) {
     return {a.en + b.en, a.one() && b.one() ? "" : a.in_chinese() + b.in_chinese()};
   }
+  Phrase& operator+=(const Phrase& more) { return *this = *this + more; }
 };
 
 enum class Role { measured, theory, printed };  // printed: the points of a source

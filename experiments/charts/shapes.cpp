@@ -1,8 +1,6 @@
 #include "shapes.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -84,23 +82,19 @@ Markup svg(const Drawing& drawing) {
                            {"viewBox", "0 0 " + at(width) + " " + at(height)},
                            {"role", "img"},
                            {"aria-label", label.en}};
-  if (!label.one()) attributes.emplace_back("data-zh", label.zh);
+  attributes = with(std::move(attributes), "data-zh", label.one() ? "" : label.zh);
   attributes.insert(attributes.end(), data.begin(), data.end());
   return element("svg", attributes, content);
 }
 
 Markup path(const char* kind, const std::string& d, const std::string& style) {
-  Attributes attributes = {{"class", kind}, {"d", d}};
-  if (!style.empty()) attributes.emplace_back("style", style);
-  return element("path", attributes);
+  return element("path", with({{"class", kind}, {"d", d}}, "style", style));
 }
 
 Markup words(const char* kind, double x, double y, const char* anchor, const Phrase& text,
              const std::string& style) {
-  Attributes attributes = {{"class", kind}, {"x", at(x)}, {"y", at(y)}};
-  if (anchor != std::string()) attributes.emplace_back("text-anchor", anchor);
-  if (!style.empty()) attributes.emplace_back("style", style);
-  return element("text", attributes, Markup(text));
+  const Attributes attributes = with({{"class", kind}, {"x", at(x)}, {"y", at(y)}}, "text-anchor", anchor);
+  return element("text", with(attributes, "style", style), Markup(text));
 }
 
 std::string box(double x, double y, double width, double height) {
@@ -108,9 +102,8 @@ std::string box(double x, double y, double width, double height) {
 }
 
 Markup dot(double x, double y, double radius, const std::string& style) {
-  Attributes attributes = {{"class", "measured"}, {"cx", at(x)}, {"cy", at(y)}, {"r", at(radius)}};
-  if (!style.empty()) attributes.emplace_back("style", style);
-  return element("circle", attributes);
+  return element("circle", with({{"class", "measured"}, {"cx", at(x)}, {"cy", at(y)}, {"r", at(radius)}},
+                                "style", style));
 }
 
 Markup diamond(double x, double y) {
@@ -162,6 +155,11 @@ Markup element(const char* tag, const Attributes& attributes, const Markup& cont
   markup.text_ += shape ? "/>" : ">" + content.text_ + "</" + tag + ">";
   if (!name.ends_with("span")) markup.text_ += '\n';
   return markup;
+}
+
+Attributes with(Attributes attributes, const char* name, const std::string& value) {
+  if (!value.empty()) attributes.emplace_back(name, value);
+  return attributes;
 }
 
 Scale::Scale(double from, double to, double first, double last, bool log)

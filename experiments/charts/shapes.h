@@ -1,6 +1,8 @@
 // Shapes: the pieces that all charts are made of.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "plot.h"
@@ -37,8 +39,18 @@ class Markup {
 
 // <tag name="value" …>content</tag>, or <path …/> of a shape, and an end of line.
 Markup element(const char* tag, const Attributes& attributes, const Markup& content = {});
+// And one more attribute, unless it is empty.
+Attributes with(Attributes attributes, const char* name, const std::string& value);
 
 // --- Scale: numbers to places of a picture, the round numbers beside it, and how numbers are written.
+
+// The least and the greatest of some numbers.
+struct Ends {
+  double low = HUGE_VAL, high = -HUGE_VAL;
+
+  void include(double value) { low = std::min(low, value), high = std::max(high, value); }
+  bool none() const { return low > high; }
+};
 
 class Scale {
  public:

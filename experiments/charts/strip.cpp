@@ -1,7 +1,4 @@
 // One part of a claim on one axis.
-#include <algorithm>
-#include <cmath>
-
 #include "charts.h"
 
 namespace isobar::charts {
@@ -20,8 +17,7 @@ std::vector<double> given(const Strip& s) {
 // A logarithmic axis where the values lie far from each other and all have a place on it.
 bool logarithmic(const Strip& s, const std::vector<double>& values, const std::vector<double>& positive) {
   const bool wide =
-      positive.size() > 1 && (s.log || *std::max_element(positive.begin(), positive.end()) >
-                                           30 * *std::min_element(positive.begin(), positive.end()));
+      positive.size() > 1 && (s.log || std::ranges::max(positive) > 30 * std::ranges::min(positive));
   return wide && s.value != 0.0 && s.printed != 0.0 &&
          std::all_of(values.begin(), values.end(), [](double v) { return v >= 0; });
 }
@@ -50,8 +46,7 @@ Drawing strip(const Strip& s) {
   if (values.empty()) return {};
   const bool log = logarithmic(s, values, positive);
   if (log) values = positive;
-  double from = *std::min_element(values.begin(), values.end()),
-         to = *std::max_element(values.begin(), values.end());
+  auto [from, to] = std::ranges::minmax(values);
   const double span = to > from ? to - from : to != 0 ? std::abs(to) : 1;
   const double room = log ? std::pow(to / from, 0.12) * 1.15 : span * 0.12;
   from = log ? from / room : from - room;

@@ -12,6 +12,7 @@
 namespace isobar {
 namespace {
 
+using charts::Ends;
 using charts::Scale;
 
 // The place among `count` that is nearest.
@@ -21,15 +22,15 @@ size_t nearest_place(const Scale& scale, double value, size_t count) {
 
 // Over the columns, from the power of ten below all positive finite values to that above them.
 Scale decades_of(const std::vector<ChartRow>& rows, size_t width) {
-  double low = INFINITY, high = -INFINITY;
+  Ends powers;
   for (const ChartRow& row : rows)
     for (const double value : {row.measured, row.theory})
-      if (value > 0 && std::isfinite(value)) {
-        low = std::min(low, std::floor(std::log10(value)));
-        high = std::max(high, std::ceil(std::log10(value)));
-      }
-  if (low > high) low = high = 0;
-  return {std::pow(10, low), std::pow(10, std::max(high, low + 1)), 0, static_cast<double>(width - 1), true};
+      if (value > 0 && std::isfinite(value))
+        for (const double power : {std::floor(std::log10(value)), std::ceil(std::log10(value))})
+          powers.include(power);
+  if (powers.none()) powers = {0, 0};
+  const double high = std::max(powers.high, powers.low + 1);
+  return {std::pow(10, powers.low), std::pow(10, high), 0, static_cast<double>(width - 1), true};
 }
 
 const char* mark_of(double value, const char* usual) {
@@ -54,19 +55,14 @@ std::string drawn(const ChartRow& row, const Scale& scale, size_t width) {
   return line;
 }
 
-// From the least to the greatest of the finite values, over `count` places; in the middle where there is one.
-struct Ends {
-  double low = INFINITY, high = -INFINITY;
-
-  void include(const std::vector<double>& values) {
-    for (const double value : values)
-      if (std::isfinite(value)) {
-        low = std::min(low, value);
-        high = std::max(high, value);
-      }
-  }
-  Scale over(size_t count) const { return {low, high, 0, static_cast<double>(count - 1)}; }
-};
+void include_finite(Ends& ends, const std::vector<double>& values) {
+  for (const double value : values)
+    if (std::isfinite(value)) ends.include(value);
+}
+// Over `count` places; in the middle where there is one value.
+Scale over(const Ends& ends, size_t count) {
+  return {ends.low, ends.high, 0, static_cast<double>(count - 1)};
+}
 
 // Characters of 2 × 4 dots each, and others in their place.
 class Canvas {
@@ -146,13 +142,13 @@ std::string line_chart(const std::string& title, const ChartCurve& curve, const 
         columns);
   Ends x, y;
   for (const ChartCurve* part : {&curve, &points}) {
-    x.include(part->x);
-    y.include(part->y);
+    include_finite(x, part->x);
+    include_finite(y, part->y);
   }
   Canvas canvas(rows, columns);
-  const std::vector<double> heights = means(curve, x.over(2 * columns), 2 * columns);
+  const std::vector<double> heights = means(curve, over(x, 2 * columns), 2 * columns);
   const size_t dot_rows = 4 * rows, nowhere = 2 * columns;
-  const Scale dots = y.over(dot_rows);
+  const Scale dots = over(y, dot_rows);
   for (size_t i = 0, last = nowhere; i < heights.size(); ++i) {
     if (std::isnan(heights[i])) continue;
     // A line from the value before, with no gap where it is steep.
@@ -170,10 +166,10 @@ std::string line_chart(const std::string& title, const ChartCurve& curve, const 
   }
   for (size_t i = 0; i < points.x.size(); ++i)
     if (std::isfinite(points.y[i]))
-      canvas.mark(nearest_place(x.over(columns), points.x[i], columns),
-                  rows - 1 - nearest_place(y.over(rows), points.y[i], rows), "○");
+      canvas.mark(nearest_place(over(x, columns), points.x[i], columns),
+                  rows - 1 - nearest_place(over(y, rows), points.y[i], rows), "○");
 
-  const bool empty = y.low > y.high;
+  const bool empty = y.none();
   const std::string high = empty ? "–" : number_text(y.high), low = empty ? "–" : number_text(y.low);
   const size_t label_width = std::max(display_width(high), display_width(low));
   std::string text = title + "\n";

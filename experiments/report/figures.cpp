@@ -77,8 +77,7 @@ Markup plot_figure(const Plot& plot, const Attributes& attributes,
   Markup heads = cell("th", plot.x);
   std::map<double, std::vector<Phrase>> rows;
   for (size_t i = 0; i < curves.size(); ++i) {
-    Attributes head = {{"style", curves[i].style}};
-    if (!curves[i].curve->run.empty()) head.emplace_back("data-run", curves[i].curve->run);
+    const Attributes head = charts::with({{"style", curves[i].style}}, "data-run", curves[i].curve->run);
     heads += cell("th", curves[i].curve->label, head);
     for (const charts::DrawnPoint& p : curves[i].points) {
       const double at = std::strtod(fmt::format("{:.9g}", p.x - curves[i].aside).c_str(), nullptr);

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "../../data/utf8_stream.h"
+#include "../charts/shapes.h"
 #include "../harness/lists.h"
 #include "../harness/text_chart.h"
 
@@ -201,13 +202,13 @@ std::string sparkline(const std::vector<double>& values, size_t columns) {
   std::vector<double> logs;
   for (const size_t i : evenly_chosen(values.size(), columns))
     logs.push_back(values[i] > 0 && std::isfinite(values[i]) ? std::log(values[i]) : std::nan(""));
-  double least = INFINITY, greatest = -INFINITY;
+  charts::Ends ends;
   for (const double log : logs)
-    if (!std::isnan(log)) least = std::min(least, log), greatest = std::max(greatest, log);
+    if (!std::isnan(log)) ends.include(log);
   std::string text;
   for (const double log : logs) {
     // Where nothing moves, all stand in the middle.
-    const double height = greatest > least ? (log - least) / (greatest - least) : 0.5;
+    const double height = ends.high > ends.low ? (log - ends.low) / (ends.high - ends.low) : 0.5;
     text += std::isnan(log) ? " " : blocks[static_cast<size_t>(std::lround(height * 7))];
   }
   return text;
