@@ -12,9 +12,9 @@
 #include <filesystem>
 
 #include "../data/utf8_stream.h"
-#include "harness/about.h"
 #include "harness/environment.h"
 #include "harness/lists.h"
+#include "harness/program.h"
 #include "harness/tool.h"
 #include "verbs/verbs.h"
 

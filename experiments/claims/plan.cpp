@@ -10,9 +10,9 @@
 #include "../../data/file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/about.h"
 #include "../harness/environment.h"
 #include "../harness/lists.h"
+#include "../harness/program.h"
 
 namespace isobar::claims {
 namespace {
@@ -27,16 +27,6 @@ void check_ids(const std::vector<ClaimFile>& files) {
     }
 }
 
-std::vector<std::string> words_between_spaces(const std::string& text) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
-}
-
 // Flags that belong to whoever runs `verify`, or that name files: a claim file says what is run, not where.
 const std::vector<std::string> users_flags = {
     "out",    "threads", "config",    "print_config", "json",  "force",
@@ -45,10 +35,11 @@ const std::vector<std::string> users_flags = {
 
 // The flags of a field, each checked as far as a text can tell; the study itself checks them later.
 std::vector<std::string> flags_of(TomlTable& table, const char* field) {
-  std::vector<std::string> words = words_between_spaces(table.text_or(field, ""));
+  std::istringstream text(table.text_or(field, ""));
+  const std::vector<std::string> words(std::istream_iterator<std::string>(text), {});
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
-    if (std::find(users_flags.begin(), users_flags.end(), setting_of(name)) != users_flags.end())
+    if (std::ranges::count(users_flags, setting_of(name)) > 0)
       table.refuse(table.line_of(field),
                    fmt::format("{}: {} is not for a file of claims to say; drop it", field, name));
     const bool corpus = setting_of(name) == "corpus";
@@ -73,10 +64,8 @@ std::string program_path(const PlannedRun& planned) {
 }
 
 std::string last_line(const std::string& text) {
-  const size_t end = text.find_last_not_of('\n');
-  if (end == std::string::npos) return "";
-  const size_t before = text.find_last_of('\n', end);
-  return text.substr(before == std::string::npos ? 0 : before + 1, end - before);
+  const std::string lines = text.substr(0, text.find_last_not_of('\n') + 1);
+  return lines.substr(lines.rfind('\n') + 1);
 }
 
 // The summary of a finished run of this configuration by this version; null where there is none. A program of
@@ -106,8 +95,7 @@ std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_vi
       run.shipped = file.shipped;
       const std::vector<std::string>& more = scale == "full" ? spec.full : spec.quick;
       run.arguments.insert(run.arguments.end(), more.begin(), more.end());
-      const auto same =
-          std::find_if(runs.begin(), runs.end(), [&](const PlannedRun& r) { return r.name == run.name; });
+      const auto same = std::ranges::find(runs, run.name, &PlannedRun::name);
       if (same == runs.end()) {
         runs.push_back(std::move(run));
         continue;
@@ -138,13 +126,11 @@ std::vector<std::string> studies() {
 
 RunSpec read_run(const std::string& name, TomlTable& table) {
   table.allow({"study", "flags", "quick", "full"});
-  RunSpec run{
-      .name = name, .study = table.text("study"), .flags = {}, .quick = {}, .full = {}, .line = table.line()};
-  if (!std::all_of(name.begin(), name.end(),
-                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }))
+  RunSpec run{.name = name, .study = table.text("study"), .line = table.line()};
+  if (!std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }))
     table.refuse(run.line, "wanted a name of letters, digits and _");
   const std::vector<std::string> known = studies();
-  if (std::find(known.begin(), known.end(), run.study) == known.end())
+  if (std::ranges::count(known, run.study) == 0)
     table.refuse(table.line_of("study"), "study: " + not_one_of(known, run.study));
   run.flags = flags_of(table, "flags");
   run.quick = flags_of(table, "quick");
@@ -179,8 +165,7 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
   if (Json summary = finished_summary(folder, config, planned); !summary.is_null()) {
     run.say("{}: there already\n", planned.name);
     const Json expectations = summary.value("expectations", Json::array());
-    const bool met = std::all_of(expectations.begin(), expectations.end(),
-                                 [](const Json& e) { return e.value("ok", false); });
+    const bool met = std::ranges::all_of(expectations, [](const Json& e) { return e.value("ok", false); });
     run.expect(planned.name, met, "is there already, with expectations that were not met");
     return {.summary = std::move(summary), .complaint = ""};
   }

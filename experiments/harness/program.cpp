@@ -4,11 +4,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
-#include "about.h"
 #include "environment.h"
 #include "lists.h"
 #include "profile_report.h"
@@ -16,19 +16,32 @@
 #include "tool.h"
 
 namespace isobar {
+
+namespace fixtures {
+extern const char claims_full[], studies[];  // claims/full.json; the names, with blanks between
+}  // namespace fixtures
+
 namespace {
 
 constexpr const char* tiny = "tiny";
 
-// Applies the preset of that name.
-void apply_preset(const Program& program, HasFields& config, const std::string& name,
-                  const std::string& who) {
-  const std::vector<std::string> names = preset_names(program);
-  check(std::ranges::find(names, name) != names.end(), "{}: {}", who, not_one_of(names, name));
-  for (const Preset& preset : program.presets)
-    if (preset.name == (name == tiny ? names.front() : name)) set_flags(config, preset.flags);
-  if (name == tiny) set_flags(config, program.tiny);
-}
+// The harness's own settings before those of Config: what --print-config prints.
+struct AllSettings : HasFields {
+  HasFields& config;
+  const std::vector<std::string> presets;  // their names
+  std::string preset = {};
+  int64_t seed = 0;
+
+  AllSettings(HasFields& of_study, const Program& program)
+      : config(of_study),
+        presets(preset_names(program)),
+        preset(program.presets.empty() ? "" : program.presets.front().name) {}
+  void fields(Fields& f) override {
+    if (!presets.empty()) f("preset", preset, "", one_of(presets));
+    f("seed", seed, "", at_least(0));
+    config.fields(f);
+  }
+};
 
 bool same_but_for_seeds(const std::vector<Setting>& a, const std::vector<Setting>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -61,54 +74,45 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
   if (!line.config_file.empty())
     sources.push_back({read_file(line.config_file, size_t{1} << 20), line.config_file, {}});
 
-  // The harness's own part of each, taken out; an option wins over it.
-  std::string& preset = options.preset;
-  std::string preset_from = "--preset";
-  if (!program.presets.empty()) preset = program.presets.front().name;
-  const bool has_presets = !preset.empty() || !program.tiny.empty();
-  for (Source& source : sources) {
-    source.settings = read_settings(source.text, source.name);
-    std::erase_if(source.settings, [&](const auto& setting) {
-      const auto& [name, value] = setting;
-      if (name == "seed") options.seed = parse_whole(text_of(value), at_least(0), source.name + ": seed");
-      if (name == "preset" && has_presets) {
-        const auto* text = std::get_if<std::string>(&value);
-        check(text != nullptr, "{}: preset: wanted a name", source.name);
-        preset = *text;
-        preset_from = source.name + ": preset";
-      }
-      return name == "seed" || (name == "preset" && has_presets);
-    });
-  }
-  if (line.preset) {
-    preset = *line.preset;
-    preset_from = "--preset";
-  }
-  if (line.seed) options.seed = parse_whole(*line.seed, at_least(0), "--seed");
+  for (Source& source : sources) source.settings = read_settings(source.text, source.name);
 
-  if (!preset.empty() || line.preset) apply_preset(program, config, preset, preset_from);
-  const std::vector<Setting> of_preset = settings_of(config);
-  std::set<std::string> given;
-  if (preset == tiny)
-    for (const auto& [name, value] : flags_in(program.tiny)) given.insert(name);
+  // The preset first: all others win over it.
+  AllSettings all(config, program);
+  const auto set_of_file = [&](const Source& source, const auto& setting) {
+    set_setting(all, setting.first, setting.second, source.name + ": " + one_line(setting.first));
+  };
   for (const Source& source : sources)
-    for (const auto& [name, value] : source.settings) {
-      set_setting(config, name, value, source.name + ": " + one_line(name));
-      given.insert(name);
+    for (const auto& setting : source.settings)
+      if (setting.first == "preset") set_of_file(source, setting);
+  if (line.preset) set_setting_text(all, "preset", *line.preset, "--preset");
+  for (const Preset& preset : program.presets)
+    if (preset.name == (all.preset == tiny ? all.presets.front() : all.preset))
+      set_flags(config, preset.flags);
+  std::set<std::string> given;
+  if (all.preset == tiny) {
+    set_flags(config, program.tiny);
+    for (const auto& [name, value] : flags_in(program.tiny)) given.insert(name);
+  }
+  const std::vector<Setting> of_preset = settings_of(config);
+  for (const Source& source : sources)
+    for (const auto& setting : source.settings) {
+      if (setting.first != "preset") set_of_file(source, setting);
+      given.insert(setting.first);
     }
+  if (line.seed) set_setting_text(all, "seed", *line.seed, "--seed");
   for (const auto& [name, text] : line.settings) {
     set_setting_text(config, name, text, "--" + name);
     given.insert(name);
   }
+  for (const char* own : {"preset", "seed"}) given.erase(own);
   if (program.settle && line.resume.empty()) options.remarks = program.settle(given);
   check_settings(config);  // presets and what settled too
   if (program.check) program.check();
-  options.preset_unchanged = preset != tiny && same_but_for_seeds(of_preset, settings_of(config));
-
-  options.config = Json::object();
-  if (!preset.empty()) options.config["preset"] = preset;
-  options.config["seed"] = options.seed;
-  options.config.update(settings_json(config));
+  options.preset_unchanged = all.preset != tiny && same_but_for_seeds(of_preset, settings_of(config));
+  options.preset = all.preset;
+  options.seed = all.seed;
+  options.config = settings_json(all);
+  if (all.preset.empty()) options.config.erase("preset");
   if (!line.resume.empty())
     check_same(Json::parse(sources.front().text), options.config, program.resume->may_differ, line.resume);
   return options;
@@ -145,6 +149,41 @@ void all_do(Ranks& ranks, const std::function<void()>& what) {
       throw_error(alike ? of_rank : ranks.name_of(rank) + ": " + of_rank);
 }
 
+// The first sentence that ends with a question mark, in a line.
+std::string question_of(std::string text) {
+  text.erase(std::min(text.find('?'), text.size() - 1) + 1);
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+void add_kept(Json& about) {
+  static const Json kept = Json::parse(fixtures::claims_full);
+  std::set<std::string> runs, keys;
+  std::map<std::string, double> all_seconds;
+  for (const Json& run : kept["runs"]) {
+    if (run["study"] != about["name"]) continue;
+    runs.insert(run["name"].get<std::string>());
+    for (const auto& [scale, seconds] : run["seconds"].items()) all_seconds[scale] += seconds.get<double>();
+  }
+  for (const auto& [scale, seconds] : all_seconds) about["seconds"][scale] = std::round(seconds * 10) / 10;
+  for (const Json& value : kept["values"])
+    if (runs.contains(value["run"].get<std::string>())) keys.insert(value["key"].get<std::string>());
+  about["keys"] = keys;
+}
+
+Json about(const Program& program) {
+  Json about = {{"name", program.name},
+                {"question", question_of(program.about)},
+                {"page", "experiments/" + program.page},
+                {"ranks", program.profiles},
+                {"presets", Json::object()},
+                {"seconds", Json::object()}};
+  for (const Preset& preset : program.presets) about["presets"][preset.name] = preset.flags;
+  if (!program.tiny.empty()) about["presets"]["tiny"] = program.tiny;
+  add_kept(about);
+  return about;
+}
+
 // What a program's words ask for.
 struct Plan {
   std::string prints;  // what it is called, or empty: a run
@@ -155,24 +194,20 @@ struct Plan {
 
 // What decides the bits.
 void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& plan) {
-  Json mine = plan.run.config.is_object() ? plan.run.config : Json::object();
-  mine["program"] = program;
-  mine["task"] = plan.prints.empty() ? "a run" : plan.prints;
+  Json mine = {{"program", program}, {"task", plan.prints.empty() ? "a run" : plan.prints}};
+  if (plan.run.config.is_object()) mine.update(plan.run.config);
   const Json environment = current_environment();
-  for (const auto& [name, value] : environment.items())
-    if (name == "version" || name == "commit" || name == "compiler") mine[name] = value;
+  for (const char* name : {"version", "commit", "compiler"}) mine[name] = environment[name];
   const std::vector<std::string> all = ranks.gather(mine.dump());
   const Json one = Json::parse(all[0]);
   for (int rank = 1; rank < ranks.size(); ++rank) {
     const Json other = Json::parse(all[static_cast<size_t>(rank)]);
-    for (const char* const name : {"program", "task"})
-      check(other[name] == one[name], "{} has {} {}, {} has {}: give all ranks the same words",
-            ranks.name_of(rank), name, other[name].dump(), ranks.name_of(0), one[name].dump());
     for (const auto& [name, value] : one.items())
-      check(other.contains(name) && other[name] == value,
-            "{} has {} {}, {} has {}: wanted one configuration and one build on all ranks, for the same bits",
-            ranks.name_of(rank), name, other.contains(name) ? other[name].dump() : "nothing",
-            ranks.name_of(0), value.dump());
+      check(other.value(name, Json()) == value, "{} has {} {}, {} has {}: {}", ranks.name_of(rank), name,
+            other.contains(name) ? other[name].dump() : "nothing", ranks.name_of(0), value.dump(),
+            name == "program" || name == "task"
+                ? "give all ranks the same words"
+                : "wanted one configuration and one build on all ranks, for the same bits");
   }
 }
 
@@ -287,6 +322,27 @@ int run_program(const Program& program, HasFields& config, int argc, char** argv
   return exit_code_of_ranks(program.name, stderr, rank_timeout_in(arguments), [&](Ranks& ranks) {
     return run_checked(called, config, arguments, body, {}, ranks);
   });
+}
+
+const std::vector<std::string>& study_names() {
+  static const std::vector<std::string> names = [] {
+    std::istringstream words(fixtures::studies);
+    return std::vector<std::string>(std::istream_iterator<std::string>(words), {});
+  }();
+  return names;
+}
+
+std::vector<Json> ask_studies() {
+  std::vector<Json> answers;
+  for (const std::string& name : study_names()) {
+    const std::filesystem::path path = std::filesystem::path(own_path()).parent_path() / name;
+    if (!std::filesystem::exists(path)) continue;
+    const Finished finished = run_child(path.string(), {"--about"});
+    check(finished.code == 0, "{}: wanted an answer to --about, got exit code {}; build it anew",
+          path.string(), finished.code);
+    answers.push_back(Json::parse(finished.out));
+  }
+  return answers;
 }
 
 }  // namespace isobar

@@ -5,7 +5,7 @@
 #include <future>
 #include <regex>
 
-#include "../../experiments/harness/about.h"
+#include "../../experiments/harness/program.h"
 #include "../run.h"
 
 namespace isobar::bounds_test {
