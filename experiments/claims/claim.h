@@ -30,7 +30,7 @@ enum class Bearing {
 
 // A quotation that was read.
 struct Passage {
-  std::string title, address, quote, words;
+  std::string title, address, quote, words = {};
   Bearing bearing = Bearing::bears_out;
   Phrase reading;    // what follows for the claim
   std::string read;  // the date
@@ -69,7 +69,7 @@ struct Claim {
 // A study of this build with its flags; those of `quick` or `full` are added by the scale.
 struct RunSpec {
   std::string name, study;
-  std::vector<std::string> flags, quick, full;
+  std::vector<std::string> flags = {}, quick = {}, full = {};
   int line = 0;
 };
 

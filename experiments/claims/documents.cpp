@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "../../data/file.h"
-#include "../harness/about.h"
+#include "../harness/program.h"
 #include "results.h"
 
 namespace isobar::claims {

@@ -44,14 +44,13 @@ Value one_of(TomlTable& table, const char* field, const Words<Value>& words) {
 
 Source source_of(TomlTable& table) {
   table.allow({"id", "title", "title_en", "author", "date", "address", "items"});
-  Source source{.id = table.text("id"),
-                .title = table.text("title"),
-                .title_en = table.text_or("title_en", ""),
-                .author = table.text("author"),
-                .date = table.text("date"),
-                .address = table.text("address"),
-                .items = table.texts("items")};
-  return source;
+  return {.id = table.text("id"),
+          .title = table.text("title"),
+          .title_en = table.text_or("title_en", ""),
+          .author = table.text("author"),
+          .date = table.text("date"),
+          .address = table.text("address"),
+          .items = table.texts("items")};
 }
 
 // at_most, at_least, between, equals, within, a word of tolerance.cpp or, for one_more_seed, printed: exactly
@@ -125,17 +124,17 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   part.predicate.log = table.flag("log");
   read_bounds(table, part);
   part.full_only = table.flag("full_only");
-  std::vector<std::string> known;
-  for (const RunSpec& run : runs) known.push_back(run.name);
-  if (std::find(known.begin(), known.end(), part.run) == known.end())
+  const auto run = std::ranges::find(runs, part.run, &RunSpec::name);
+  if (run == runs.end()) {
+    std::vector<std::string> known;
+    for (const RunSpec& one : runs) known.push_back(one.name);
     table.refuse(table.line_of("run"), fmt::format("run: wanted one of the file's runs ({}), got '{}'{}",
                                                    one_line(fmt::to_string(fmt::join(known, ", ")), 200),
                                                    one_line(part.run), did_you_mean(part.run, known)));
+  }
   check_predicate(table, part.predicate);
-  for (const RunSpec& run : runs)
-    if (run.name == part.run && part.predicate.rule == Rule::time && run.study != "norm_speed")
-      table.refuse(table.line_of("rule"),
-                   "rule: time is for the quotients of times of norm_speed; take mean");
+  if (part.predicate.rule == Rule::time && run->study != "norm_speed")
+    table.refuse(table.line_of("rule"), "rule: time is for the quotients of times of norm_speed; take mean");
   return part;
 }
 
@@ -177,12 +176,11 @@ void read_words(TomlTable& table, Passage& passage) {
 Passage passage_of(TomlTable& table) {
   table.allow(
       {"title", "address", "quote", "bears_out", "contradicts", "lacks", "reading", "reading_zh", "read"});
-  Passage passage;
-  passage.title = table.text("title");
-  passage.address = table.text("address");
-  passage.quote = table.text("quote");
-  passage.reading = table.phrase("reading");
-  passage.read = table.text("read");
+  Passage passage{.title = table.text("title"),
+                  .address = table.text("address"),
+                  .quote = table.text("quote"),
+                  .reading = table.phrase("reading"),
+                  .read = table.text("read")};
   read_words(table, passage);
   return passage;
 }
@@ -247,10 +245,9 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
 void check_runs_are_used(const TomlTable& table, const ClaimFile& file) {
   for (const RunSpec& run : file.runs) {
     const auto uses = [&](const Claim& claim) {
-      return std::any_of(claim.parts.begin(), claim.parts.end(),
-                         [&](const Part& part) { return part.run == run.name; });
+      return std::ranges::count(claim.parts, run.name, &Part::run) > 0;
     };
-    if (std::none_of(file.claims.begin(), file.claims.end(), uses))
+    if (std::ranges::none_of(file.claims, uses))
       table.refuse(run.line, fmt::format("no part of a claim needs the run {}; drop it", run.name));
   }
 }
@@ -308,8 +305,7 @@ ClaimFile parse_claims(std::string_view text, const std::string& path) {
   TomlTable source = table.table("source");
   file.source = source_of(source);
   for (auto& [name, run] : all_runs) file.runs.push_back(read_run(name, run));
-  std::sort(file.runs.begin(), file.runs.end(),
-            [](const RunSpec& a, const RunSpec& b) { return a.line < b.line; });
+  std::ranges::sort(file.runs, {}, &RunSpec::line);
   for (TomlTable& claim : claims) file.claims.push_back(claim_of(claim, file));
   if (file.claims.empty()) table.refuse(1, "has no claims; add [[claim]]");
   check_runs_are_used(table, file);
@@ -342,7 +338,7 @@ std::vector<const Claim*> builtin_table() {
   std::vector<const Claim*> table;
   for (const ClaimFile& file : builtin_claims())
     for (const Claim& claim : file.claims) table.push_back(&claim);
-  std::sort(table.begin(), table.end(), [](const Claim* a, const Claim* b) { return a->id < b->id; });
+  std::ranges::sort(table, {}, &Claim::id);
   return table;
 }
 

@@ -27,7 +27,7 @@ Json kept_verdict(const Judged& judged) {
   if (kept.verdict == not_kept || kept.verdict == judged.verdict) return {};
   return {{"verdict", kept.verdict},
           {"reason", kept.reason.en},
-          {"reason_zh", kept.reason.zh},
+          {"reason_zh", kept.reason.in_chinese()},
           {"at", kept_at({claim}, Kept::shipped())}};
 }
 
@@ -41,12 +41,11 @@ void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
   const Finding* part = deciding_part(judged);
   const bool made = part != nullptr && part->not_run.empty();
   table.row({judged.claim->id, says_text(judged), made ? value_text(*part) : "",
-             made ? text_of(part->part->predicate) : "", verdict});
+             made ? text_of(part->part->predicate).en : "", verdict});
 }
 
 bool is_of_run(const Claim& claim, const std::string& name) {
-  return !claim.parts.empty() && std::all_of(claim.parts.begin(), claim.parts.end(),
-                                             [&](const Part& part) { return part.run == name; });
+  return !claim.parts.empty() && std::ranges::count(claim.parts, name, &Part::run) == std::ssize(claim.parts);
 }
 
 }  // namespace

@@ -1,9 +1,5 @@
 #include "rules.h"
 
-#include <array>
-
-#include <fmt/format.h>
-
 #include "../harness/table.h"
 
 namespace isobar::claims {
@@ -136,40 +132,29 @@ std::string exact_number_text(double value) {
   return whole ? fmt::format("{:.0f}", value) : number_text(value);
 }
 
-namespace {
-
-struct Phrases {
-  const char *every_seed, *mean, *time, *one_more, *exactly, *at_most, *at_least, *within, *between, *below,
-      *above;
-};
-constexpr std::array<Phrases, 2> phrases = {
-    {{"every seed", "mean", "quotient of times", "{} as one more seed", "{} exactly {}", "{} at most {}",
-      "{} at least {}", "{} within ±{}", "{} {} to {}", "{} below {}", "{} above {}"},
-     {"每个种子", "均值", "耗时之比", "{} 可作为又一个种子的值", "{}恰为 {}", "{}不超过 {}", "{}不小于 {}",
-      "{}在 ±{} 之内", "{}在 {} 至 {} 之间", "{}小于 {}", "{}大于 {}"}}};
-
-}  // namespace
-
 double bound_shown(double bound) {
   for (const double x : {0.0, 1.0})
     if (bound == just_above(x) || bound == just_below(x)) return x;
   return bound;
 }
 
-std::string text_of(const Predicate& p, Language language) {
-  const Phrases& words = phrases[static_cast<size_t>(language)];
+Phrase text_of(const Predicate& p) {
   const bool below = bound_shown(p.high) != p.high, above = bound_shown(p.low) != p.low;
   const std::string low = exact_number_text(bound_shown(p.low)),
                     high = exact_number_text(bound_shown(p.high));
-  if (p.rule == Rule::one_more_seed) return fmt::format(fmt::runtime(words.one_more), low);
-  const char* who = p.rule == Rule::every_seed ? words.every_seed
-                    : p.rule == Rule::time     ? words.time
-                                               : words.mean;
-  if (p.low == p.high) return fmt::format(fmt::runtime(words.exactly), who, low);
-  if (p.low == -infinity) return fmt::format(fmt::runtime(below ? words.below : words.at_most), who, high);
-  if (p.high == infinity) return fmt::format(fmt::runtime(above ? words.above : words.at_least), who, low);
-  if (p.low == -p.high) return fmt::format(fmt::runtime(words.within), who, high);
-  return fmt::format(fmt::runtime(words.between), who, low, high);
+  if (p.rule == Rule::one_more_seed) return filled({"{} as one more seed", "{} 可作为又一个种子的值"}, low);
+  const Phrase of_rule[] = {{"every seed", "每个种子"},
+                            {"mean", "均值"},
+                            {},
+                            {"quotient of times", "耗时之比"}},
+               &who = of_rule[static_cast<size_t>(p.rule)];
+  if (p.low == p.high) return filled({"{} exactly {}", "{}恰为 {}"}, who, low);
+  if (p.low == -infinity && below) return filled({"{} below {}", "{}小于 {}"}, who, high);
+  if (p.low == -infinity) return filled({"{} at most {}", "{}不超过 {}"}, who, high);
+  if (p.high == infinity && above) return filled({"{} above {}", "{}大于 {}"}, who, low);
+  if (p.high == infinity) return filled({"{} at least {}", "{}不小于 {}"}, who, low);
+  if (p.low == -p.high) return filled({"{} within ±{}", "{}在 ±{} 之内"}, who, high);
+  return filled({"{} {} to {}", "{}在 {} 至 {} 之间"}, who, low, high);
 }
 
 bool cannot_fail(const Predicate& predicate) {

@@ -5,11 +5,10 @@
 // The intervals, and the signs that they do not hold for these seeds, are those of shape.h.
 #pragma once
 
+#include "../charts/plot.h"
 #include "shape.h"
 
 namespace isobar::claims {
-
-enum class Language { en, zh };
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double error_rate = 0.01;
@@ -52,7 +51,19 @@ inline double just_below(double x) { return std::nextafter(x, -infinity); }
 double bound_shown(double bound);
 
 // In words: "every seed at most 1e-12", "mean 0.9 to 1.1", "0.8932 as one more seed".
-std::string text_of(const Predicate& predicate, Language language = Language::en);
+Phrase text_of(const Predicate& predicate);
+// The phrase with these texts, phrases and numbers in place of its {}.
+template <class... T>
+Phrase filled(const Phrase& phrase, const T&... parts) {
+  const auto in = [](bool chinese, const auto& part) -> const auto& {
+    if constexpr (std::same_as<decltype(part), const Phrase&>)
+      return chinese ? part.in_chinese() : part.en;
+    else
+      return part;
+  };
+  return {fmt::format(fmt::runtime(phrase.en), in(false, parts)...),
+          fmt::format(fmt::runtime(phrase.in_chinese()), in(true, parts)...)};
+}
 // Exact integers in full, other numbers in four digits.
 std::string exact_number_text(double value);
 

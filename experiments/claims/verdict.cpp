@@ -2,9 +2,7 @@
 
 #include <set>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
+#include "../charts/shapes.h"
 #include "../harness/table.h"
 
 namespace isobar::claims {
@@ -50,108 +48,76 @@ std::string range_text(const Range& range) {
   return fmt::format("[{}, {}]", exact_number_text(range.low), exact_number_text(range.high));
 }
 
-const std::string& in(Language language, const Phrase& phrase) {
-  return language == Language::zh ? phrase.in_chinese() : phrase.en;
-}
-// Of each language one.
-template <class F>
-Phrase in_both(const F& text) {
-  return {text(Language::en), text(Language::zh)};
-}
-
 // "0.3373 [0.3323, 0.3465], 20 seeds"
-std::string measured_text(const Finding& f, Language language) {
-  if (f.seeds.n == 0) return in(language, {"not finite", "非有限"});
-  std::string text = value_text(f);
+Phrase measured_text(const Finding& f) {
+  if (f.seeds.n == 0) return {"not finite", "非有限"};
+  Phrase text = value_text(f);
   if (f.seeds.values.size() == 1 && f.part->predicate.rule == Rule::every_seed)
-    text += in(language, {", one value, no error rate", "，仅一个值，没有误差率"});
-  const auto add = [&](const Phrase& phrase, auto number) {
-    text += fmt::format(fmt::runtime(in(language, phrase)), number);
-  };
-  if (f.seeds.n > 1) add({", {} seeds", ", {} 个种子"}, f.seeds.n);
-  if (f.looks.size() > 1) add({", look {}", "，第 {} 次查看"}, f.looks.size());
-  if (f.seeds.nonfinite > 0) add({", {} not finite", ", {} 个非有限值"}, f.seeds.nonfinite);
+    text += {", one value, no error rate", "，仅一个值，没有误差率"};
+  if (f.seeds.n > 1) text += filled({", {} seeds", ", {} 个种子"}, f.seeds.n);
+  if (f.looks.size() > 1) text += filled({", look {}", "，第 {} 次查看"}, f.looks.size());
+  if (f.seeds.nonfinite > 0) text += filled({", {} not finite", ", {} 个非有限值"}, f.seeds.nonfinite);
   return text;
 }
 
-struct OutcomeWords {
-  const char* outcomes[5];  // in the order of PartOutcome
-  const char* doubts[6];    // in the order of Doubt: what the seeds show, and what would mend it
-  const char *far_bound, *skewed, *normal, *log_normal, *wanted, *left_out, *needed;
-};
-constexpr OutcomeWords english = {
-    {"holds", "does not hold", "is open: too few seeds", "is open: the machine was busy", "is not judged: "},
-    {"", "most seeds have one value (every_seed is the rule for it)",
-     "the seeds lie in clusters (another statistic, or more seeds)",
-     "the seeds are skewed (log = true, another statistic, or more seeds)",
-     "a seed is infinite (every_seed, or another statistic)",
-     "a seed that is not positive has no logarithm (log = false, or another statistic)"},
-    ", the bound being far from all seeds",
-    ", by the interval for skewed seeds",
-    ", assuming normal values",
-    ", assuming log-normal values",
-    "wanted",
-    "left out",
-    ", about {} seeds would settle it"};
-constexpr OutcomeWords chinese = {
-    {"成立", "不成立", "未定：种子数不足", "未定：机器繁忙", "未作判定："},
-    {"", "多数种子取同一个值（应使用规则 every_seed）", "各种子的值成簇（换一个统计量，或增加种子）",
-     "各种子的值偏斜（设 log = true，换一个统计量，或增加种子）",
-     "有种子的值为无穷（使用 every_seed，或换一个统计量）",
-     "有种子的值非正，没有对数（设 log = false，或换一个统计量）"},
-    "，界限远离全部种子",
-    "，按偏斜种子的区间",
-    "，假定值服从正态分布",
-    "，假定值服从对数正态分布",
-    "要求",
-    "未涉及",
-    "，约需 {} 个种子"};
+// In the order of PartOutcome.
+const Phrase outcomes[] = {{"holds", "成立"},
+                           {"does not hold", "不成立"},
+                           {"is open: too few seeds", "未定：种子数不足"},
+                           {"is open: the machine was busy", "未定：机器繁忙"},
+                           {"is not judged: ", "未作判定："}};
+// In the order of Doubt: what the seeds show, and what would mend it.
+const Phrase doubts[] = {{},
+                         {"most seeds have one value (every_seed is the rule for it)",
+                          "多数种子取同一个值（应使用规则 every_seed）"},
+                         {"the seeds lie in clusters (another statistic, or more seeds)",
+                          "各种子的值成簇（换一个统计量，或增加种子）"},
+                         {"the seeds are skewed (log = true, another statistic, or more seeds)",
+                          "各种子的值偏斜（设 log = true，换一个统计量，或增加种子）"},
+                         {"a seed is infinite (every_seed, or another statistic)",
+                          "有种子的值为无穷（使用 every_seed，或换一个统计量）"},
+                         {"a seed that is not positive has no logarithm (log = false, or another statistic)",
+                          "有种子的值非正，没有对数（设 log = false，或换一个统计量）"}};
 
 // "holds, assuming normal values", "is not judged: the seeds are skewed (…)"
-std::string outcome_text(const Finding& f, Language language) {
-  const OutcomeWords& words = language == Language::en ? english : chinese;
-  const Reading& reading = f.reading;
-  std::string text = words.outcomes[static_cast<size_t>(reading.outcome)];
-  if (reading.outcome == PartOutcome::busy) return text;
-  if (reading.outcome == PartOutcome::not_normal)
-    text += words.doubts[static_cast<size_t>(reading.doubt)];
-  else if (reading.far_bound)
-    text += words.far_bound;
-  else if (reading.doubt != Doubt::none && reading.doubt != Doubt::infinite)
-    text += words.skewed;
-  else if (reading.assumes_normal)
-    text += f.part->predicate.log ? words.log_normal : words.normal;
-  return text;
+Phrase outcome_text(const Finding& f) {
+  const auto& [outcome, interval, n, doubt, assumes_normal, far_bound] = f.reading;
+  const Phrase& text = outcomes[static_cast<size_t>(outcome)];
+  if (outcome == PartOutcome::busy) return text;
+  if (outcome == PartOutcome::not_normal) return text + doubts[static_cast<size_t>(doubt)];
+  if (far_bound) return text + Phrase{", the bound being far from all seeds", "，界限远离全部种子"};
+  if (doubt != Doubt::none && doubt != Doubt::infinite)
+    return text + Phrase{", by the interval for skewed seeds", "，按偏斜种子的区间"};
+  if (!assumes_normal) return text;
+  return text + (f.part->predicate.log ? Phrase{", assuming log-normal values", "，假定值服从对数正态分布"}
+                                       : Phrase{", assuming normal values", "，假定值服从正态分布"});
 }
 
-std::string reason_of(const Finding& f, Language language) {
-  const OutcomeWords& words = language == Language::en ? english : chinese;
-  std::string wanted = text_of(f.part->predicate, language);
-  if (f.needed > 0) wanted += fmt::format(fmt::runtime(words.needed), f.needed);
-  return fmt::format("{}: {}, {} ({} {})", in(language, f.part->says), outcome_text(f, language),
-                     measured_text(f, language), words.wanted, wanted);
+Phrase reason_of(const Finding& f) {
+  Phrase wanted = text_of(f.part->predicate);
+  if (f.needed > 0) wanted += filled({", about {} seeds would settle it", "，约需 {} 个种子"}, f.needed);
+  return filled("{}: {}, {} ({} {})", f.part->says, outcome_text(f), measured_text(f),
+                Phrase{"wanted", "要求"}, wanted);
 }
 
-std::string reason_of(const Judged& judged, Language language) {
+Phrase reason_of(const Judged& judged) {
   const Claim& claim = *judged.claim;
-  std::vector<std::string> reasons, lacking;
+  std::vector<Phrase> reasons, lacking;
   for (const Finding& f : judged.findings)
     if (f.not_run.empty())
-      reasons.push_back(reason_of(f, language));
+      reasons.push_back(reason_of(f));
     else if (f.at_full_scale)
-      reasons.push_back(f.not_run);
-    else if (std::find(lacking.begin(), lacking.end(), f.not_run) == lacking.end())
-      lacking.push_back(f.not_run);
+      reasons.emplace_back(f.not_run);
+    else if (std::ranges::count(lacking, f.not_run, &Phrase::en) == 0)
+      lacking.emplace_back(f.not_run);
   if (!lacking.empty()) reasons = lacking;
-  for (const Passage& passage : claim.passages) reasons.push_back(in(language, passage.reading));
+  for (const Passage& passage : claim.passages) reasons.push_back(passage.reading);
   if (!claim.test.empty())
-    reasons.push_back(fmt::format(
-        fmt::runtime(in(language, {"an identity, checked by the test “{}”", "恒等式，由测试“{}”检查"})),
-        claim.test));
-  const std::string note = in(language, claim.note);
-  const char* left_out = (language == Language::en ? english : chinese).left_out;
-  if (!note.empty()) reasons.push_back(claim.parts.empty() ? note : fmt::format("{}: {}", left_out, note));
-  return fmt::format("{}", fmt::join(reasons, "; "));
+    reasons.push_back(
+        filled({"an identity, checked by the test “{}”", "恒等式，由测试“{}”检查"}, claim.test));
+  if (!claim.note.en.empty())
+    reasons.push_back(claim.parts.empty() ? claim.note : Phrase{"left out", "未涉及"} + ": " + claim.note);
+  return charts::joined(reasons, "; ");
 }
 
 struct Tally {
@@ -223,20 +189,21 @@ void set(Json& json, const std::string& name, const Phrase& phrase) {
   json[name] = phrase.en;
   json[name + "_zh"] = phrase.zh;
 }
+// The same of one that was computed: in Chinese even where that is the same.
+void set_both(Json& json, const std::string& name, const Phrase& phrase) {
+  set(json, name, {phrase.en, phrase.in_chinese()});
+}
 
 Json to_json(const Finding& f) {
   const Part& part = *f.part;
   const Predicate& asked = part.predicate;
   const bool printed = asked.rule == Rule::one_more_seed, made = f.not_run.empty();
-  const auto if_made = [&](std::string (*text)(const Finding&, Language)) {
-    return made ? in_both([&](Language language) { return text(f, language); }) : Phrase();
-  };
   Json json;
   set(json, "says", part.says);
   json.update({{"run", part.run}, {"key", part.key}, {"corpus", f.corpus}});
   set(json, "trained_on", f.trained);
   json["printed"] = printed ? Json(asked.low) : Json();
-  set(json, "measured", if_made(measured_text));
+  set_both(json, "measured", made ? measured_text(f) : "");
   json.update({{"value", made ? number_or_null(middle_of(f)) : Json()},
                {"interval", made ? Json({f.reading.interval.low, f.reading.interval.high}) : Json()},
                {"n", f.reading.n},
@@ -247,11 +214,11 @@ Json to_json(const Finding& f) {
                {"log", asked.log},
                {"bounds", {number_or_null(bound_shown(asked.low)), number_or_null(bound_shown(asked.high))}},
                {"full_only", part.full_only}});
-  set(json, "wanted", in_both([&](Language language) { return text_of(asked, language); }));
+  set_both(json, "wanted", text_of(asked));
   json["word"] = part.word;
   set(json, "why", part.why);
   json["outcome"] = made ? word_of(f.reading.outcome) : "";
-  set(json, "outcome_text", if_made(outcome_text));
+  set_both(json, "outcome_text", made ? outcome_text(f) : "");
   json.update({{"seeds_needed", f.needed}, {"not_run", f.not_run}});
   return json;
 }
@@ -297,10 +264,10 @@ std::string parts_table(const Judged& judged) {
   for (const Finding& part : judged.findings) {
     const bool made = part.not_run.empty(), few = made && part.reading.assumes_normal;
     assumes |= few;
-    table.row({part.part->says.en, made ? measured_text(part, Language::en) : "", number_or_dash(part.theory),
-               text_of(part.part->predicate),
+    table.row({part.part->says.en, made ? measured_text(part).en : "", number_or_dash(part.theory),
+               text_of(part.part->predicate).en,
                few    ? word_of(part.reading.outcome)
-               : made ? outcome_text(part, Language::en)
+               : made ? outcome_text(part).en
                       : part.not_run});
   }
   std::string text = table.text();
@@ -319,7 +286,7 @@ Judged judge(const Claim& claim, const Runs& runs) {
   if (claim.kind == Kind::not_run) judged.verdict = "not run here";
   if (claim.kind == Kind::source) judged.verdict = verdict_of_passages(claim);
   if (judged.verdict.empty()) judged.verdict = verdict_of_parts(claim, tally_of(judged.findings));
-  judged.reason = in_both([&](Language language) { return reason_of(judged, language); });
+  judged.reason = reason_of(judged);
   return judged;
 }
 
@@ -332,7 +299,7 @@ Json to_json(const Judged& judged) {
   set(json, "no_source", claim.no_source);
   set(json, "remark", claim.remark);
   json.update({{"test", claim.test}, {"verdict", judged.verdict}});
-  set(json, "reason", judged.reason);
+  set_both(json, "reason", judged.reason);
   set(json, "trained_on", trained_on(judged));
   set(json, "note", claim.note);
   for (const char* list : {"parts", "passages"}) json[list] = Json::array();

@@ -93,17 +93,15 @@ void check_keys(const std::vector<ClaimFile>& files, const PlannedRun& planned, 
       }
 }
 
-Json sources_json(const std::vector<ClaimFile>& files) {
-  Json sources = Json::array();
-  for (const ClaimFile& file : files)
-    sources.push_back({{"id", file.source.id},
-                       {"title", file.source.title},
-                       {"title_en", file.source.title_en},
-                       {"author", file.source.author},
-                       {"date", file.source.date},
-                       {"address", file.source.address},
-                       {"file", file.shipped ? "" : file.path}});
-  return sources;
+Json to_json(const ClaimFile& file) {
+  const auto& [id, title, title_en, author, date, address, items] = file.source;
+  return {{"id", id},
+          {"title", title},
+          {"title_en", title_en},
+          {"author", author},
+          {"date", date},
+          {"address", address},
+          {"file", file.shipped ? "" : file.path}};
 }
 
 // The looks that an earlier verify into this folder took, by run and key.
@@ -117,13 +115,6 @@ std::map<std::pair<std::string, std::string>, std::vector<int64_t>> earlier_look
       if (part.contains("looks"))
         looks[{part.value("run", ""), part.value("key", "")}] = part["looks"].get<std::vector<int64_t>>();
   return looks;
-}
-
-// The names of the runs from place `next` on.
-std::vector<std::string> names_from(const std::vector<PlannedRun>& planned, size_t next) {
-  std::vector<std::string> names;
-  for (size_t i = next; i < planned.size(); ++i) names.push_back(planned[i].name);
-  return names;
 }
 
 // "study 4 of 12, about 5 min to go"
@@ -183,7 +174,7 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   }
   const std::optional<Cost> most = bound(strangers);
   Json& summary = run.summary();
-  summary["sources"] = sources_json(files);
+  for (const ClaimFile& file : files) summary["sources"].push_back(to_json(file));
   summary["scale"] = options.scale;
   summary["runs"] = Json::array();
 
@@ -198,8 +189,9 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   if (options.kept) runs = kept;
   Judging judging(run, files, options.scale, options.detail);
   const auto settle = [&](size_t made) {
-    const std::vector<std::string> ahead = names_from(planned, made);
-    judging.settle(runs, {ahead.begin(), ahead.end()}, made > 0 || options.only.empty());
+    std::set<std::string> ahead;
+    for (size_t i = made; i < planned.size(); ++i) ahead.insert(planned[i].name);
+    judging.settle(runs, ahead, made > 0 || options.only.empty());
     summary["claims"] = judging.claims();
     summary["counts"] = judging.counts();
     const double left = pace.seconds(to_make);
