@@ -102,6 +102,37 @@ std::string piece_from(int end) {
   return piece;
 }
 
+// What a child writes to these ends of pipes, and how it ends. `shown`: its complaints go on to stderr as they
+// come.
+Finished finish_of(pid_t child, int out, int err, bool shown) {
+  Finished finished{};
+  std::array<pollfd, 2> ends{{{out, POLLIN, 0}, {err, POLLIN, 0}}};
+  while (ends[0].fd >= 0 || ends[1].fd >= 0) {
+    if (poll(ends.data(), ends.size(), -1) < 0) continue;  // a signal
+    for (pollfd& end : ends) {
+      if (end.fd < 0 || end.revents == 0) continue;
+      const std::string piece = piece_from(end.fd);
+      if (piece.empty()) end.fd = -1;  // closed; poll passes over it
+      const bool complaint = &end == &ends[1];
+      (complaint ? finished.err : finished.out) += piece;
+      if (complaint && shown) std::fwrite(piece.data(), 1, piece.size(), stderr);
+    }
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return finished;
+}
+
+void write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) ::_exit(1);
+    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
 // Ours but for what a launcher of ranks told us: the child is no rank.
 std::vector<char*> environment_of_child() {
   std::vector<char*> all;
@@ -149,18 +180,11 @@ Failure failure_here() {
 }
 
 void throw_again(const Failure& failure) {
-  switch (failure.code) {
-    case 1:
-      throw Diverged(failure.message);
-    case 130:
-      throw Interrupted(failure.message);
-    case 3:
-      throw Unavailable(failure.message);
-    case 4:
-      throw RankLost(failure.message);
-    default:
-      throw_error(failure.message);
-  }
+  if (failure.code == 1) throw Diverged(failure.message);
+  if (failure.code == 130) throw Interrupted(failure.message);
+  if (failure.code == 3) throw Unavailable(failure.message);
+  if (failure.code == 4) throw RankLost(failure.message);
+  throw_error(failure.message);
 }
 
 int exit_code_of(std::string_view who, std::FILE* err, const std::function<int()>& body) {
@@ -221,19 +245,17 @@ int end_of_rank(std::string_view who, std::FILE* err, Ranks& ranks, const Failur
 int exit_code_of_ranks(std::string_view who, std::FILE* err, double timeout,
                        const std::function<int(Ranks&)>& body) {
   std::optional<Ranks> ranks;
-  try {
+  // Where it fails every process says so: who has a launcher's variable without one is alone with it.
+  int code = exit_code_of(who, err, [&] {
     const Deadline meeting(who, err, timeout, "not all ranks have met");
     ranks.emplace(timeout);
-  } catch (...) {  // every process says so: who has a launcher's variable without one is alone with it
-    const Failure failure = failure_here();
-    complain(err, who, failure.message);
-    return failure.code;
-  }
+    return 0;
+  });
+  if (!ranks) return code;
   ranks->on_lost([&](const RankLost& error) {
     complain(err, who, error.what());
     ranks->abort(4);
   });
-  int code = 0;
   try {
     code = body(*ranks);
     ranks->gather("");  // the first one's results are written
@@ -297,24 +319,21 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
   close(err.to_write);
   check(error == 0, "cannot start {}: {}", program, std::strerror(error));
 
-  Finished finished{};
-  std::array<pollfd, 2> ends{{{out.to_read, POLLIN, 0}, {err.to_read, POLLIN, 0}}};
-  while (ends[0].fd >= 0 || ends[1].fd >= 0) {
-    if (poll(ends.data(), ends.size(), -1) < 0) continue;  // a signal
-    for (pollfd& end : ends) {
-      if (end.fd < 0 || end.revents == 0) continue;
-      const std::string piece = piece_from(end.fd);
-      if (piece.empty()) end.fd = -1;  // closed; poll passes over it
-      const bool complaint = &end == &ends[1];
-      (complaint ? finished.err : finished.out) += piece;
-      if (complaint && complaints == Complaints::shown) std::fwrite(piece.data(), 1, piece.size(), stderr);
+  return finish_of(child, out.to_read, err.to_read, complaints == Complaints::shown);
+}
+
+Finished run_apart(const std::function<std::string()>& body) {
+  const Pipe out("a child process");
+  const pid_t child = ::fork();
+  check(child >= 0, "cannot start a child process: {}", std::strerror(errno));
+  if (child == 0) try {
+      write_all(out.to_write, body());
+      ::_exit(0);
+    } catch (...) {
+      ::_exit(1);
     }
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return finished;
+  close(out.to_write);
+  return finish_of(child, out.to_read, -1, false);
 }
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe"); }

@@ -95,6 +95,9 @@ enum class Complaints { shown, kept };
 Finished run_child(const std::string& program, const std::vector<std::string>& arguments,
                    Complaints complaints = Complaints::shown);
 
+// What `body` returns, as `out`: a fork of this process, which has one thread, computes it. It may crash.
+Finished run_apart(const std::function<std::string()>& body);
+
 // The path of this very program.
 std::string own_path();
 

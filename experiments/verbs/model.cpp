@@ -1,4 +1,5 @@
-// isobar export: a checkpoint as transformers reads it, which knows byte-level BPE of our tokenizers only.
+// Verbs on a checkpoint of train_lm: export and import in Hugging Face's layouts (transformers knows
+// byte-level BPE of our tokenizers only), sample and evaluate.
 #include <numbers>
 
 #include "../../data/text_input.h"
@@ -97,12 +98,6 @@ void evaluate_on(const std::string& checkpoint, const std::string& corpus, const
 }
 
 }  // namespace
-
-// isobar evaluate: how well a checkpoint of train_lm predicts a text.
-
-// isobar sample: text drawn from a checkpoint of train_lm, as it comes.
-
-// isobar import: a model in one of Hugging Face's layouts as a checkpoint that sample and evaluate take.
 
 int export_model(const Words& words) {
   std::string checkpoint, output = "model.safetensors", layout = "llama";

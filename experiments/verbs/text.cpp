@@ -111,8 +111,6 @@ void write_store(const PrepareLine& line) {
 
 }  // namespace
 
-// isobar prepare: turns text of any size into a token store, from which train_lm streams.
-
 int tokenize(const Words& words) {
   TokenizeLine line;
   Tool tool("isobar tokenize", "Turns text into tokens and back: byte-level BPE as GPT-2 has it.",

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 
 #include "../../data/utf8_stream.h"
 #include "../harness/bytes.h"
+#include "../harness/process.h"
 
 namespace isobar {
 namespace {
@@ -46,52 +46,18 @@ void limit_process() {
   limit(RLIMIT_FSIZE, 0);
 }
 
-void write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) ::_exit(1);
-    if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
-  }
-}
-
-std::string read_all(int descriptor) {
-  std::string bytes;
-  char block[1 << 16];
-  for (ssize_t got = 1; got != 0;) {
-    got = ::read(descriptor, block, sizeof block);
-    if (got < 0 && errno != EINTR) return "";
-    if (got > 0) bytes.append(block, static_cast<size_t>(got));
-  }
-  return bytes;
-}
-
 // The folder may be a stranger's, and libhdf5 is not safe against a file that somebody made to harm: a
 // child process opens it. Nothing where that fails or crashes.
 std::optional<Series> series_of(const std::string& path) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    try {
-      limit_process();
-      write_all(ends[1], to_bytes(read_series(path)));
-      ::_exit(0);
-    } catch (...) {
-      ::_exit(1);
-    }
-  }
-  ::close(ends[1]);
-  const std::string bytes = child > 0 ? read_all(ends[0]) : "";
-  ::close(ends[0]);
-  int status = 1;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status != 0) return std::nullopt;
   try {
-    return from_bytes<Series>(bytes);
-  } catch (const std::exception&) {
-    return std::nullopt;  // the child wrote something else
+    const Finished child = run_apart([&] {
+      limit_process();
+      return to_bytes(read_series(path));
+    });
+    if (child.code == 0) return from_bytes<Series>(child.out);
+  } catch (const std::exception&) {  // the child wrote something else
   }
+  return std::nullopt;
 }
 
 }  // namespace
