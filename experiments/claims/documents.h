@@ -12,7 +12,8 @@ std::string verdicts_page(const Kept& kept);
 // What of the texts runs where: experiments/coverage.md.
 std::string coverage_page();
 
-// The README's block: some claims with the part that decides each, and how many claims have which verdict.
+// The README's blocks: what follows about norms, a sentence each, and some claims in plain words.
+std::string readme_sentences_on_norms(const Kept& kept);
 std::string readme_verdicts(const Kept& kept);
 
 // The block of experiments/README.md: what studies say of themselves, and the seconds of verify's runs.

@@ -96,6 +96,7 @@ TEST_CASE("the documents show the verdicts of the kept values by today's claims 
   INFO("isobar verify --kept --renew writes them");
   const std::string readme = file_text(source_dir + "/README.md");
   CHECK(file_text(source_dir + "/experiments/verdicts.md") == verdicts_page(Kept::shipped()));
+  CHECK(readme == with_block(readme, "norms", readme_sentences_on_norms(Kept::shipped())));
   CHECK(readme == with_block(readme, "verdicts", readme_verdicts(Kept::shipped())));
   CHECK(file_text(source_dir + "/experiments/coverage.md") == coverage_page());
   const std::string experiments = file_text(source_dir + "/experiments/README.md");
@@ -110,6 +111,78 @@ TEST_CASE("the documents show the verdicts of the kept values by today's claims 
       !std::regex_search(elsewhere, typed, std::regex("\\b[0-9]+\\s+(claims|confirmed|refuted|partly)\\b")),
       typed.str());
   CHECK(holds(message_of([] { with_block("no such lines", "verdicts", ""); }), "<!-- verdicts -->"));
+}
+
+// The middle of the kept values of "D18.1", the first part of claim D18.
+double middle_of_kept(const std::string& name) {
+  const std::vector<const Claim*> table = builtin_table();
+  const Claim* claim = *std::ranges::find(table, name.substr(0, 3), &Claim::id);
+  const Part& part = claim->parts.at(std::stoul(name.substr(4)) - 1);
+  const Json full = Json::parse(file_text(source_dir + "/experiments/claims/full.json"));
+  for (const Json& line : full["values"]) {
+    if (line["run"] != part.run || line["key"] != part.key) continue;
+    std::vector<double> values = line["values"];
+    std::ranges::sort(values);
+    if (part.predicate.rule == Rule::every_seed) return values[values.size() / 2];
+    double sum = 0;
+    for (const double value : values) sum += part.predicate.log ? std::log(value) : value;
+    const double mean = sum / static_cast<double>(values.size());
+    return part.predicate.log ? std::exp(mean) : mean;
+  }
+  return NAN;
+}
+
+TEST_CASE("each sentence and each number of the README on norms follows from the kept values") {
+  struct Said {
+    const char* part;
+    double low, high;  // what the words say of the value
+    const char* words;
+  };
+  const std::vector<Said> all = {
+      {"D23.1", -0.01, 0.01, "is as good as LayerNorm without bias on Tiny Shakespeare, within 1 %"},
+      {"D23.3", -1, 0, "A model without norms is no worse there (D23)"},
+      {"D18.1", 1, 7, "RMSNorm is {} times as fast as LayerNorm on a CPU"},
+      {"G03.1", -0.01, 0.01, "loses less than 1 % of what it learned"},
+      {"D07.2", 0.1, 2, "the first layer moves {} times as far as the last"},
+      {"D07.3", 0, 0, "In a hundred plain layers it does not move"},
+      {"F16.8", 0.5, 1, "learn digits to an accuracy of {} (F16)"},
+      {"G06.1", 1.1, 2, "their square grows by a factor of {} per layer (G06)"},
+      {"B12.4", 0, 1, "still takes {} of the steps without a norm"},
+      {"F20.5", -1, 0, "DyISRU is better on Tiny Shakespeare"},
+      {"F20.6", 0, 1, "and worse on a synthetic language"},
+      {"D01.1", 0, 0.8, "| from {} to "},
+      {"D01.8", 0, 0.1, " to {} |"},
+      {"D06.1", 0.1, 100, "| {} | before training | refuted |"},
+      {"D12.1", 0, 0.9, "| {} after block 1 |"},
+      {"D18.1", 1, 7, "| {} times, on a CPU |"},
+      {"A13.1", -0.02, 0.02, "| difference in loss: {} of what is learned |"},
+      {"D09.1", 0, 0.2, "| accuracy {} in a plain chain, "},
+      {"D09.5", 0.5, 1, " chain, {} with Fixup |"},
+      {"D29.1", -0.1, 0.5, "| at a rate of 0.01: {} of what "},
+      {"D29.3", 0.5, 1.1, "; at 0.003: {} |"},
+      {"G06.1", 1.1, 2, "| their square grows {} times per layer |"}};
+  const auto one_line = [](const std::string& text) {
+    return std::regex_replace(text, std::regex("\\s+"), " ");
+  };
+  const std::string sentences = one_line(readme_sentences_on_norms(Kept::shipped())),
+                    text = sentences + one_line(readme_verdicts(Kept::shipped()));
+  for (const Said& said : all) {
+    CAPTURE(said.part);
+    const double value = middle_of_kept(said.part);
+    CHECK(said.low <= value);
+    CHECK(value <= said.high);
+    CHECK_MESSAGE(holds(text, fmt::format(fmt::runtime(said.words), fmt::format("{:.2g}", value))),
+                  said.words);
+  }
+  // Nothing else is said. What the values no longer bear out is left out.
+  const std::regex id(R"(\(([A-Z][0-9]+)\))"), bullet("(^| )- ");
+  const auto count = [](const std::string& of, const std::regex& what) {
+    return std::distance(std::sregex_iterator(of.begin(), of.end(), what), {});
+  };
+  CHECK(count(sentences, bullet) == 8);
+  CHECK(count(sentences, id) == 8);
+  CHECK(readme_sentences_on_norms(Kept(nothing)).empty());
+  CHECK(holds(readme_verdicts(Kept(nothing)), "| from not kept yet to not kept yet |"));
 }
 
 TEST_CASE("a kept value is judged as the run's own summary was") {
@@ -191,7 +264,9 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   const std::string tree = folder / "tree", values = tree + "/experiments/claims/full.json";
   std::filesystem::create_directories(tree + "/experiments/claims");
   const std::string before = file_text(source_dir + "/experiments/claims/full.json");
-  folder.write("tree/README.md", "# A tree\n<!-- verdicts -->\nold\n<!-- end of verdicts -->\nend\n");
+  folder.write("tree/README.md",
+               "# A tree\n<!-- norms -->\n<!-- end of norms -->\n"
+               "<!-- verdicts -->\nold\n<!-- end of verdicts -->\nend\n");
   folder.write("tree/experiments/README.md", "<!-- studies -->\n<!-- end of studies -->\n");
   folder.write("tree/experiments/claims/full.json", before);
   const std::string place = "--tree " + tree + " --out " + (folder / "out") + " ";
@@ -211,9 +286,10 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   const Json summary = Json::parse(file_text(folder / "out/blog8/summary.json"));
   for (const char* name : {"commit", "cpu", "threads"}) CHECK(run[name] == summary["environment"][name]);
   CHECK(run["date"] == summary["timing"]["date"]);
-  CHECK(file_text(tree + "/README.md") == "# A tree\n<!-- verdicts -->\n" +
-                                              readme_verdicts(Kept(file_text(values))) +
-                                              "<!-- end of verdicts -->\nend\n");
+  const Kept new_values(file_text(values));
+  CHECK(file_text(tree + "/README.md") ==
+        "# A tree\n<!-- norms -->\n" + readme_sentences_on_norms(new_values) + "<!-- end of norms -->\n" +
+            "<!-- verdicts -->\n" + readme_verdicts(new_values) + "<!-- end of verdicts -->\nend\n");
   CHECK(holds(file_text(tree + "/experiments/README.md"), studies_table(Kept(file_text(values)))));
   CHECK(file_text(tree + "/experiments/verdicts.md") == verdicts_page(Kept(file_text(values))));
 

@@ -77,7 +77,7 @@ size_t assignments() {
 std::map<std::string, size_t> counts() {
   size_t claims = 0;
   for (const claims::ClaimFile& file : claims::builtin_claims()) claims += file.claims.size();
-  return {{"texts", claims::builtin_claims().size()},
+  return {{"texts", claims::builtin_claims().size() - 1},  // 005 is a chapter on papers
           {"assignments", assignments()},
           {"studies", studies().size()},
           {"claims", claims}};
@@ -204,8 +204,8 @@ TEST_CASE("a document, help text or comment that counts texts, assignments, stud
   for (const fs::path& file : files_in(root / "experiments", {".h", ".cpp", ".js"})) all.push_back(file);
   for (const fs::path& file : all)
     for (const std::string& wrong : wrong_counts(file, file_text(file))) FAIL_CHECK(wrong);
-  const size_t texts = claims::builtin_claims().size();
-  CHECK(wrong_counts(root / "x", fmt::format("all {} texts, two studies", texts)).empty());
+  CHECK(
+      wrong_counts(root / "x", fmt::format("all {} texts, two studies", counts().at("texts"))).empty());
   using Words = std::vector<std::string>;
   const Words wrong = {
       fmt::format("x:3: \"Nine assignments\": there are {}; better without a number", assignments())};
