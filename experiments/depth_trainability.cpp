@@ -234,7 +234,7 @@ int main(int argc, char** argv) {
           "Can deep nets be trained, with and without normalization? MLPs of 2 to 1000 layers on MNIST.\n"
           "Judges what source 003 says about the depth at which training stops working.",
       .example = "depth_trainability --nets plain.default.none,pre.default.rmsnorm --depths 2,32",
-      .page = "depth/README.md",
+      .page = "signal.md",
       .presets = {{"quick", "the nets that the claims speak of, up to 100 layers or blocks"},
                   {"full", "these and six more, up to 1000 layers or blocks",
                    fmt::format("--depths 2,8,32,100,1000 --nets {},{}", fmt::join(config.nets, ","),

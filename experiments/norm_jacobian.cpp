@@ -233,7 +233,7 @@ int main(int argc, char** argv) {
                             "Are the derivatives of source 004 right, and does its way from RMSNorm to\n"
                             "DyT and DyISRU hold? Ours by backward, theirs by formula, in f64.",
                         .example = "norm_jacobian --seeds 1 --rows 16",
-                        .page = "jacobian/README.md",
+                        .page = "formulas.md",
                         .tiny = "--seeds 1 --rows 8"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     Measurements measurements;

@@ -189,7 +189,7 @@ int main(int argc, char** argv) {
        .about = "Do norms steady, speed up, regularize, make robust?\n"
                 "Source 001's four motives, measured on nets that learn digits.",
        .example = "norm_motives --seeds 2 --depth 8",
-       .page = "norm_motives/README.md",
+       .page = "benefits.md",
        .presets = {{"quick", "6 seeds"}, {"full", "40 seeds", "--seeds 40"}},
        .tiny = "--width 8 --steps 2 --few 8 --few_steps 2 --small 8 --seeds 1 --learning_rates 0.1"},
       config, argc, argv, [&](Run& run) { study(run, config); });

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
                             "What do LayerNorm, RMSNorm, BatchNorm see, keep and cost?\n"
                             "Puts the definitions and invariances of sources 000 to 003 to the test.",
                         .example = "norm_properties --seeds 5",
-                        .page = "properties/README.md",
+                        .page = "formulas.md",
                         .tiny = "--seeds 1"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     Measurements measurements;

@@ -1,4 +1,4 @@
-// Rules: how a part of a claim reads values measured over seeds. README.md here has the rules and their error
+// Rules: how a part of a claim reads values measured over seeds. rules.md here has the rules and their error
 // rate. Each claim shares `error_rate` among its parts (Bonferroni), and the j-th look at a part spends 1/(j
 // (j + 1)) of its share; two finite bounds have half of that each.
 //

@@ -4,7 +4,7 @@
 //   const BadStep step = load_bad_step("runs/train_lm/bad_step.safetensors");
 //   fmt::print("{}", examine(step).report);      // runs it again, see below
 //
-// README.md of this folder has the file's content.
+// files.md has the file's content.
 #pragma once
 
 #include "../../autograd/check/bad_op.h"

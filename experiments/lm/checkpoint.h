@@ -4,7 +4,7 @@
 //   LanguageModel model = model_of(checkpoint);
 //   const std::vector<int32_t> prompt = checkpoint.tokenizer->encode("ROMEO:");
 //
-// README.md has the file's content. Random numbers, batches and schedule have no state but (key, step).
+// files.md has the file's content. Random numbers, batches and schedule have no state but (key, step).
 #pragma once
 
 #include <charconv>

@@ -197,7 +197,7 @@ def confine(assignment, key_file, prefix, asked, work):
     obstacle = sandbox.choose(asked)
     if obstacle:
         raise course.Usage(f"wanted bubblewrap to confine submissions, got {obstacle}; install it, allow "
-                           "user namespaces, or take what --confine landlock protects (README.md)")
+                           "user namespaces, or take what --confine landlock protects (operating.md)")
     files = course.hidden_files(assignment) + ([pathlib.Path(key_file).resolve()] if key_file else [])
     seen = course.readable_to_submissions(files, [prefix, str(work)])
     if seen:

@@ -1,4 +1,4 @@
-"""Runs one program that nobody trusts: README.md, "How a submission is confined". Where it may look is
+"""Runs one program that nobody trusts: operating.md, "How a submission is confined". Where it may look is
 confined by one of CONFINED; all that it starts is killed after it."""
 import ctypes, functools, os, re, resource, shutil, signal, tempfile, time
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def choose(asked=None):
 def describe():
     how = {
         "bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
-        "landlock": f"Landlock {landlock.version()}; no namespaces: README.md says what the machine shows"}[
+        "landlock": f"Landlock {landlock.version()}; no namespaces: operating.md says what the machine shows"}[
         chosen]
     return ", ".join(["limits",
                       "a list of system calls"] + (["own user"] if os.geteuid() == 0 else []) + [how])
