@@ -78,7 +78,8 @@ function meanings() {
 function firstScreen() {
   const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => part.n ?? 0)));
   const sources = Object.values(data.sources), own = sources.some((source) => source.file);
-  const texts = word("texts")(chapters().length);
+  const ids = chapters().map(([source]) => source.id), papers = !own && ids.length > 1 && ids.includes("005");
+  const texts = word("texts")(papers ? ids.length - 1 : ids.length) + (papers ? word("papers") : "");
   const lead = word("lead")(data.claims.length, texts, word("seedsUpTo")(most), own);
   const first = make("section", { id: "top", className: "first" }, textIn("h1", word("title")),
     textIn("p", lead, "lead"));
