@@ -79,7 +79,7 @@ std::string setting_text(const Json& summary, const std::string& name, bool chin
   return fmt::format("{:g}", value.get<double>());
 }
 
-std::string filled(const Json& summary, const std::string& sentence, bool chinese) {
+std::string in_words(const Json& summary, const std::string& sentence, bool chinese) {
   std::string text;
   for (size_t at = 0; at < sentence.size();) {
     const size_t open = std::min(sentence.find('{', at), sentence.size());
@@ -99,8 +99,8 @@ std::string filled(const Json& summary, const std::string& sentence, bool chines
 Phrase trained_on(const Json& summary, const std::string& key) {
   const std::string study = summary.value("program", "");
   for (const Sentence& row : sentences)
-    if (row.study == study && key.find(filled(summary, row.key, false)) != std::string::npos)
-      return {filled(summary, row.en, false), filled(summary, row.zh, true)};
+    if (row.study == study && key.find(in_words(summary, row.key, false)) != std::string::npos)
+      return {in_words(summary, row.en, false), in_words(summary, row.zh, true)};
   return {};
 }
 

@@ -93,11 +93,11 @@ auto fields_of(T& value) {
 }
 
 template <class T>
-struct ElementOf {
+struct ByteElement {
   using type = typename T::value_type;
 };
 template <class Key, class T>
-struct ElementOf<std::map<Key, T>> {
+struct ByteElement<std::map<Key, T>> {
   using type = std::pair<Key, T>;
 };
 
@@ -143,7 +143,7 @@ struct ByteStream {
   // std::string, vector, map.
   template <class T>
   void container(T& value) {
-    using Element = typename ElementOf<T>::type;
+    using Element = typename ByteElement<T>::type;
     uint64_t size = value.size();
     transfer(size);
     if constexpr (writes)
