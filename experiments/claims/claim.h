@@ -27,6 +27,7 @@ enum class Bearing {
   contradicts,  // it has them, and the claim does not hold
   lacks,        // the claim needs them, and the quotation has them not
 };
+inline const std::vector<std::string> bearing_words = {"bears_out", "contradicts", "lacks"};
 
 // A quotation that was read.
 struct Passage {
@@ -39,12 +40,13 @@ struct Passage {
 };
 
 enum class Kind {
-  measured,    // by its parts
   definition,  // by its parts, which are identities, or by a test: they hold, or this build has a bug
   source,      // a statement about a text that was read: by its passages
   cited,       // a statement about a text that could not be read: shown, not judged
   not_run,     // cannot be run here
+  measured,    // by its parts
 };
+inline const std::vector<std::string> kind_words = {"definition", "source", "cited", "not run"};
 
 struct Claim {
   std::string id, source;       // of a claim that two texts make: "002, 003"

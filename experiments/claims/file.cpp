@@ -19,27 +19,13 @@ namespace {
 
 constexpr size_t largest_file = size_t{1} << 20;  // bytes
 
-template <class Value>
-using Words = std::vector<std::pair<std::string, Value>>;
-
-const Words<Rule> rules = {{"every_seed", Rule::every_seed},
-                           {"mean", Rule::mean},
-                           {"one_more_seed", Rule::one_more_seed},
-                           {"time", Rule::time}};
-const Words<Kind> kinds = {{"definition", Kind::definition},
-                           {"source", Kind::source},
-                           {"cited", Kind::cited},
-                           {"not run", Kind::not_run}};
-
-template <class Value>
-Value one_of(TomlTable& table, const char* field, const Words<Value>& words) {
+// Which of the words stands in the field.
+size_t one_of(TomlTable& table, const char* field, const std::vector<std::string>& words) {
   const std::string text = table.text(field);
-  std::vector<std::string> known;
-  for (const auto& [word, value] : words) {
-    if (word == text) return value;
-    known.push_back(word);
-  }
-  table.refuse(table.line_of(field), fmt::format("{}: {}", field, not_one_of(known, text)));
+  const auto word = std::ranges::find(words, text);
+  if (word == words.end())
+    table.refuse(table.line_of(field), fmt::format("{}: {}", field, not_one_of(words, text)));
+  return static_cast<size_t>(word - words.begin());
 }
 
 Source source_of(TomlTable& table) {
@@ -93,7 +79,7 @@ void read_bounds(TomlTable& table, Part& part) {
                    fmt::format("between: wanted the lower bound first, got [{}, {}]", bounds[0], bounds[1]));
     return;
   }
-  const double bound = *table.number(field.c_str());
+  const double bound = table.number(field.c_str());
   if (field == "within" && bound <= 0)
     table.refuse(table.line_of("within"), fmt::format("within: wanted a margin above 0, got {}", bound));
   if (field != "at_most") predicate.low = field == "within" ? -bound : bound;
@@ -120,7 +106,7 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   part.run = table.text("run");
   part.key = table.text("key");
   part.line = table.line_of("key");
-  part.predicate.rule = one_of(table, "rule", rules);
+  part.predicate.rule = static_cast<Rule>(one_of(table, "rule", rule_words));
   part.predicate.log = table.flag("log");
   read_bounds(table, part);
   part.full_only = table.flag("full_only");
@@ -152,16 +138,15 @@ std::string as_read(const std::string& text) {
 
 // bears_out, contradicts or lacks: exactly one, and the quotation must have those words, or lack them.
 void read_words(TomlTable& table, Passage& passage) {
-  const std::pair<const char*, Bearing> bearings[] = {
-      {"bears_out", Bearing::bears_out}, {"contradicts", Bearing::contradicts}, {"lacks", Bearing::lacks}};
-  for (const auto& [field, bearing] : bearings) {
+  for (size_t i = 0; i < bearing_words.size(); ++i) {
+    const char* field = bearing_words[i].c_str();
     if (!table.has(field)) continue;
     if (!passage.words.empty())
       table.refuse(table.line(), "wanted one of bears_out, contradicts and lacks, got two");
     passage.words = table.text(field);
-    passage.bearing = bearing;
+    passage.bearing = static_cast<Bearing>(i);
     const bool there = as_read(passage.quote).find(as_read(passage.words)) != std::string::npos;
-    if (there == (bearing == Bearing::lacks))
+    if (there == (passage.bearing == Bearing::lacks))
       table.refuse(table.line_of(field),
                    fmt::format("{}: the quotation {} '{}'; copy the words from it", field,
                                there ? "says" : "does not say", one_line(passage.words)));
@@ -221,7 +206,7 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
   claim.says = table.phrase("says");
   claim.implied = table.phrase_or_none("implied");
   claim.no_source = table.phrase_or_none("no_source");
-  if (table.has("kind")) claim.kind = one_of(table, "kind", kinds);
+  if (table.has("kind")) claim.kind = static_cast<Kind>(one_of(table, "kind", kind_words));
   claim.test = table.text_or("test", "");
   claim.one_statement = table.flag("all");
   claim.on_gpu = table.flag("on_gpu");

@@ -14,6 +14,7 @@ inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double error_rate = 0.01;
 
 enum class Rule { every_seed, mean, one_more_seed, time };
+inline const std::vector<std::string> rule_words = {"every_seed", "mean", "one_more_seed", "time"};
 
 struct Predicate {
   Rule rule = Rule::every_seed;

@@ -48,7 +48,7 @@ Tolerance as_good(TomlTable& part) {
 }
 
 Tolerance about(TomlTable& part) {
-  const double value = *part.number("about");
+  const double value = part.number("about");
   if (value == 0)
     part.refuse(part.line_of("about"), "about: 0 has no tenth; write within and its reason, or as_good");
   const double ends[] = {0.9 * value, 1.1 * value};

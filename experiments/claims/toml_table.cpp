@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
@@ -98,10 +99,7 @@ bool TomlTable::flag(const char* field) {
   return value->get();
 }
 
-std::optional<double> TomlTable::number(const char* field) {
-  const toml::node* node = find(field);
-  return node == nullptr ? std::nullopt : std::optional(number_of(*node, field));
-}
+double TomlTable::number(const char* field) { return number_of(need(field), field); }
 
 std::vector<double> TomlTable::numbers(const char* field, size_t count) {
   const toml::node& node = need(field);

@@ -1,8 +1,6 @@
 // TomlTable: one table of a TOML file, read field by field. Every message begins with file and line.
 #pragma once
 
-#include <optional>
-
 #include "../charts/plot.h"
 
 namespace toml {
@@ -34,8 +32,7 @@ class TomlTable {
   bool has(const char* field) const;
   // From now on a field of these that this table lacks is that of `outer`, which outlives it.
   void inherit(const TomlTable& outer, const std::vector<std::string>& fields);
-  // A finite number; nothing where it is absent.
-  std::optional<double> number(const char* field);
+  double number(const char* field);  // finite
   // A list of so many finite numbers, or of any number of texts.
   std::vector<double> numbers(const char* field, size_t count);
   std::vector<std::string> texts(const char* field);

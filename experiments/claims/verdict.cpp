@@ -120,59 +120,35 @@ Phrase reason_of(const Judged& judged) {
   return charts::joined(reasons, "; ");
 }
 
-struct Tally {
-  int64_t holding = 0, failing = 0, open = 0, busy = 0, not_normal = 0, missing = 0, at_full_scale = 0;
-};
-
-Tally tally_of(const std::vector<Finding>& findings) {
-  Tally tally;
-  for (const Finding& f : findings)
-    if (!f.not_run.empty())
-      ++(f.at_full_scale ? tally.at_full_scale : tally.missing);
-    else if (f.reading.outcome == PartOutcome::holds)
-      ++tally.holding;
-    else if (f.reading.outcome == PartOutcome::fails)
-      ++tally.failing;
-    else if (f.reading.outcome == PartOutcome::busy)
-      ++tally.busy;
-    else if (f.reading.outcome == PartOutcome::not_normal)
-      ++tally.not_normal;
-    else
-      ++tally.open;
-  return tally;
-}
-
-std::string verdict_of_parts(const Claim& claim, const Tally& t) {
+std::string verdict_of_parts(const Claim& claim, const std::vector<Finding>& findings) {
+  using enum PartOutcome;
+  const auto count = [&](PartOutcome outcome) {
+    return std::ranges::count_if(
+        findings, [&](const Finding& f) { return f.not_run.empty() && f.reading.outcome == outcome; });
+  };
+  const auto lacks = [&](bool at_full_scale) {
+    return std::ranges::any_of(
+        findings, [&](const Finding& f) { return !f.not_run.empty() && f.at_full_scale == at_full_scale; });
+  };
   const char* refuted = claim.on_gpu ? "not borne out on this CPU"
                         : claim.may  ? "not borne out on the task tried"
                                      : "refuted";
-  if (claim.one_statement && t.failing > 0) return refuted;
-  if (t.missing > 0) return "not run here";
-  if (t.at_full_scale > 0) return "needs the full run";
-  if (t.busy > 0) return "machine too busy";
-  if (t.not_normal > 0) return "rule does not hold";
-  if (t.open > 0) return "too few seeds";
-  if (t.holding > 0 && t.failing > 0) return "partly";
-  if (claim.kind == Kind::definition) return t.failing == 0 ? "by definition" : refuted;
-  if (t.holding == 0) return refuted;
+  if (claim.one_statement && count(fails) > 0) return refuted;
+  if (lacks(false)) return "not run here";
+  if (lacks(true)) return "needs the full run";
+  for (const PartOutcome open : {busy, not_normal, too_few_seeds})
+    if (count(open) > 0) return word_of(open);
+  if (count(holds) > 0 && count(fails) > 0) return "partly";
+  if (claim.kind == Kind::definition) return count(fails) == 0 ? "by definition" : refuted;
+  if (count(holds) == 0) return refuted;
   return claim.note.en.empty() ? "confirmed" : "partly";
 }
 
 std::string verdict_of_passages(const Claim& claim) {
-  const auto holding =
-      std::count_if(claim.passages.begin(), claim.passages.end(), [](const Passage& p) { return p.holds(); });
+  const auto holding = std::ranges::count_if(claim.passages, &Passage::holds);
   const bool all = holding == std::ssize(claim.passages);
   if (all && claim.note.en.empty()) return "true by its source";
   return holding == 0 || (claim.one_statement && !all) ? "false by its source" : "partly by its source";
-}
-
-const char* word_of(Rule rule) {
-  constexpr const char* words[] = {"every_seed", "mean", "one_more_seed", "time"};
-  return words[static_cast<size_t>(rule)];
-}
-const char* word_of(Bearing bearing) {
-  constexpr const char* words[] = {"bears_out", "contradicts", "lacks"};
-  return words[static_cast<size_t>(bearing)];
 }
 
 // The value that stands for the seeds: the mean, of logarithms where the rule takes them, or the median.
@@ -210,7 +186,7 @@ Json to_json(const Finding& f) {
                {"looks", f.looks},
                {"nonfinite", f.seeds.nonfinite},
                {"theory", number_or_null(f.theory)},
-               {"rule", word_of(asked.rule)},
+               {"rule", rule_words[static_cast<size_t>(asked.rule)]},
                {"log", asked.log},
                {"bounds", {number_or_null(bound_shown(asked.low)), number_or_null(bound_shown(asked.high))}},
                {"full_only", part.full_only}});
@@ -224,8 +200,9 @@ Json to_json(const Finding& f) {
 }
 
 Json to_json(const Passage& passage) {
-  Json json = {{"title", passage.title},  {"address", passage.address}, {"read", passage.read},
-               {"quote", passage.quote},  {"words", passage.words},     {"bearing", word_of(passage.bearing)},
+  Json json = {{"title", passage.title},  {"address", passage.address},
+               {"read", passage.read},    {"quote", passage.quote},
+               {"words", passage.words},  {"bearing", bearing_words[static_cast<size_t>(passage.bearing)]},
                {"holds", passage.holds()}};
   set(json, "reading", passage.reading);
   return json;
@@ -285,7 +262,7 @@ Judged judge(const Claim& claim, const Runs& runs) {
   if (claim.kind == Kind::cited) judged.verdict = "cited, not checked";
   if (claim.kind == Kind::not_run) judged.verdict = "not run here";
   if (claim.kind == Kind::source) judged.verdict = verdict_of_passages(claim);
-  if (judged.verdict.empty()) judged.verdict = verdict_of_parts(claim, tally_of(judged.findings));
+  if (judged.verdict.empty()) judged.verdict = verdict_of_parts(claim, judged.findings);
   judged.reason = reason_of(judged);
   return judged;
 }

@@ -59,11 +59,10 @@ void refuse_what_is_not_kept(const VerifyConfig& config, const Words& paths, int
   check(!config.renew || config.kept, "--renew: writes the verdicts of the kept values; add --kept");
   check(!config.kept || !config.keep,
         "--kept makes no run, --keep keeps what runs measured; give one of them");
-  check(!config.kept || paths.empty(), "--kept: the values of the texts that come along are kept, none of {}",
-        paths.empty() ? "" : paths.front());
+  check(paths.empty() || !(config.kept || config.keep),
+        "--{}: the values of the texts that come along are kept, none of {}", config.kept ? "kept" : "keep",
+        fmt::join(paths, " "));
   if (!config.keep) return;
-  check(paths.empty(), "--keep: the values of the texts that come along are kept, none of {}",
-        paths.empty() ? "" : paths.front());
   check(config.programs.empty(), "--keep: keeps what this build's own studies measure; drop --programs");
   check(seed == 0, "--keep: keeps what the seeds from 0 on measure; drop --seed {}", seed);
 }
@@ -87,11 +86,9 @@ int verify(const Words& given) {
   VerifyConfig config;
   // What is kept was measured at the full scale.
   Words words = given;
-  const auto is = [](const char* flag) {
-    return
-        [flag](const std::string& word) { return word == flag || word.starts_with(flag + std::string("=")); };
+  const auto typed = [&](const std::string& flag) {
+    return std::ranges::any_of(given, [&](const auto& w) { return w == flag || w.starts_with(flag + "="); });
   };
-  const auto typed = [&](const char* flag) { return std::ranges::any_of(given, is(flag)); };
   if (typed("--keep") && !typed("--quick") && !typed("--full") && !typed("--preset"))
     words.push_back("--full");
   Words paths;
