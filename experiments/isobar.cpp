@@ -97,25 +97,6 @@ void become(const std::string& name, verbs::Words words) {
   throw_error(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
 }
 
-// What the verb or the study does with its words. Returns nothing where the name is neither's.
-std::optional<int> run(const std::string& name, const verbs::Words& words) {
-  const auto verb = std::ranges::find(all_verbs(), name, &Verb::name);
-  if (verb != all_verbs().end()) {
-    check(!Ranks::launched(),
-          "{}: a verb is one process, which cannot share its work; start it without mpirun (studies can: {})",
-          name, "mpirun -n 4 train_lm …");
-    return verb->run(words);
-  }
-  become(name, words);
-  return std::nullopt;
-}
-
-[[noreturn]] void refuse(const std::string& word) {
-  const std::string hint = did_you_mean(word, names_of_all());
-  throw_error(fmt::format("there is no verb or study '{}'{}", one_line(word),
-                          hint.empty() ? "; isobar --help lists them" : hint));
-}
-
 std::string names_that_begin(const std::string& beginning) {
   std::string names;
   for (const std::string& name : names_of_all())
@@ -142,9 +123,17 @@ int obey(verbs::Words words) {
     write_out(name == "--version" ? fmt::format("isobar {}\n", isobar_version()) : help());
     return 0;
   }
-  const std::optional<int> code = run(name, words);
-  if (!code && !completing) refuse(name);
-  return code.value_or(0);
+  if (const auto verb = std::ranges::find(all_verbs(), name, &Verb::name); verb != all_verbs().end()) {
+    check(!Ranks::launched(),
+          "{}: a verb is one process, which cannot share its work; start it without mpirun (studies can: {})",
+          name, "mpirun -n 4 train_lm …");
+    return verb->run(words);
+  }
+  become(name, words);
+  const std::string hint = did_you_mean(name, names_of_all());
+  check(completing, "there is no verb or study '{}'{}", one_line(name),
+        hint.empty() ? "; isobar --help lists them" : hint);
+  return 0;
 }
 
 }  // namespace
