@@ -31,7 +31,7 @@ using namespace isobar::bench;
 
 namespace {
 
-struct CommandLine {
+struct BenchOptions {
   std::string filter;
   int64_t threads = 1;
   bool threads_given = false;
@@ -76,7 +76,7 @@ Json counted(const Case& chosen) {
           {"page_faults", counts.page_faults}};
 }
 
-Json measured(const Case& chosen, const CommandLine& line) {
+Json measured(const Case& chosen, const BenchOptions& line) {
   const WithPrecision precision(precision_from_name(line.precision));
   if (line.counts) return counted(chosen);
   const Timing timing = time_step(chosen.setup(), line.timing);
@@ -103,7 +103,7 @@ Json measured(const Case& chosen, const CommandLine& line) {
   return result;
 }
 
-Json run_in_child(const Case& chosen, const CommandLine& line) {
+Json run_in_child(const Case& chosen, const BenchOptions& line) {
   const TimingOptions& timing = line.timing;
   std::vector<std::string> words{"--only",        chosen.name,
                                  "--threads",     std::to_string(line.threads),
@@ -134,7 +134,7 @@ std::vector<std::string> row_of(const Json& result) {
           count("storage_allocations")};
 }
 
-void run_all(const CommandLine& line) {
+void run_all(const BenchOptions& line) {
   const Cases cases = selected(line.filter);
   Json environment = {{"bench", "environment"}};
   environment.update(current_environment());
@@ -162,7 +162,7 @@ void run_all(const CommandLine& line) {
 }
 
 // --keep and --check. The exit code.
-int keep_or_compare(const CommandLine& line) {
+int keep_or_compare(const BenchOptions& line) {
   Cases cases = selected(line.filter);
   std::erase_if(cases, [](const Case& one) { return !can_be_kept(one); });
   check(!cases.empty(), "--filter: '{}' matches no case that has a limit; only those can be kept",
@@ -170,7 +170,7 @@ int keep_or_compare(const CommandLine& line) {
   std::vector<int> threads = {static_cast<int>(line.threads)};
   if (!line.threads_given && line.threads > 1) threads.insert(threads.begin(), 1);
   const Measure measure = [&line](const Case& one, int count, Measured what) {
-    CommandLine child = line;
+    BenchOptions child = line;
     child.threads = count;
     child.counts = what == Measured::counts;
     return run_in_child(one, child);
@@ -198,7 +198,7 @@ void start_again_without_core_type(char** argv) {
 
 int main(int argc, char** argv) {
   start_again_without_core_type(argv);
-  CommandLine line;
+  BenchOptions line;
   Tool tool("bench", "How fast is the library, and how far from what the machine can do?",
             "bench --filter '^rmsnorm' --threads 1");
   tool.option("--filter", line.filter, "cases in whose name this regex has a match");

@@ -26,7 +26,7 @@ using namespace isobar;
 
 namespace {
 
-struct CommandLine {
+struct SoakOptions {
   int64_t net = 100'000, language_model = 5'000, warm_up = 1'000, leak = 0;
   double growth = 0.01;
 };
@@ -50,7 +50,7 @@ struct MemoryWatch {
       least = std::min(least, value), most = std::max(most, value);
     }
   };
-  const CommandLine& line;
+  const SoakOptions& line;
   Range tensors, resident, system_blocks;
 
   void after_step(int64_t step) {
@@ -105,7 +105,7 @@ void look(const Training& training, const Batch& batch, const std::string& file)
 }
 
 // Trains, prints what memory did, and returns whether it stayed.
-bool stays(const Training& training, const CommandLine& line) {
+bool stays(const Training& training, const SoakOptions& line) {
   const TemporaryFolder folder;
   const auto start = std::chrono::steady_clock::now();
   AdamW optimizer(parameters(training.model), {.lr = 1e-3});
@@ -131,7 +131,7 @@ bool stays(const Training& training, const CommandLine& line) {
   return watch.held();
 }
 
-bool all_stay(const CommandLine& line) {
+bool all_stay(const SoakOptions& line) {
   const std::vector<int32_t> text = MarkovSource().generate(20'000, Rng(1));
   const Rng rng(2);
   const TokenDataset words(text, 8, "text"), windows(text, 32, "text");
@@ -157,7 +157,7 @@ bool all_stay(const CommandLine& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CommandLine line;
+  SoakOptions line;
   Tool tool("soak", "Does memory stay where it is in a long training?", "soak --net 2000 --language_model 0");
   tool.option("--net", line.net, "steps of the small net; 0: none", at_least(0));
   tool.option("--language_model", line.language_model, "steps of the language model; 0: none", at_least(0));
