@@ -271,12 +271,19 @@ void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
 }
 
 std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model) {
-  std::vector<std::pair<const Version*, uint64_t>> stamps;
-  visit_tensors(model, [&](const std::string&, const Tensor& tensor, bool) {
-    const Version* const version = raw::storage(tensor)->version;
-    stamps.emplace_back(version, version->stamp());
-  });
-  return stamps;
+  // Not by visit_tensors: names would cost every step an allocation for each tensor.
+  struct Stamps : Fields {
+    std::vector<std::pair<const Version*, uint64_t>> all;
+    void add(const Tensor& tensor) {
+      const Version* const version = raw::storage(tensor)->version;
+      all.emplace_back(version, version->stamp());
+    }
+    void on_parameter(std::string_view, Tensor& tensor) override { add(tensor); }
+    void on_buffer(std::string_view, Tensor& tensor) override { add(tensor); }
+    void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
+  } stamps;
+  model.fields(stamps);
+  return std::move(stamps.all);
 }
 
 std::string describe(HasFields& model) { return Description().of(model, "", 0); }

@@ -1,5 +1,5 @@
-// Functions of a whole model. They visit fields(), so they take a module, or any struct with fields() such as
-// an optimizer.
+// Functions of a whole model: its parameters and state by name, its modules, training and evaluation,
+// printing. They visit fields(), so they take a module, or any struct with fields() such as an optimizer.
 //
 //   for (const NamedTensor& p : named_parameters(model)) fmt::print("{} {}\n", p.name, p.tensor.shape());
 //   eval(model);

@@ -259,12 +259,12 @@ TEST_CASE("the charts of the documents are small, well-formed, shown, and made b
     CAPTURE(name);
     if (name.ends_with(".png")) {  // of the report, by tests/page/report_screenshot.py
       CHECK(entry.file_size() < 200 << 10);
-      CHECK(holds(shown, "figures/" + name + ")"));
+      CHECK(holds(shown, "figures/" + name + "\""));
       continue;
     }
     CHECK(entry.file_size() < 40 << 10);
     if (python) CHECK(curves_of_svg(entry.path()) != "0\n");
-    CHECK(holds(shown, "(../figures/" + name + ")"));
+    CHECK(holds(shown, "(figures/" + name + ")"));
     CHECK(holds(shown, "-o experiments/figures/" + name));
     ++count;
   }
