@@ -1,4 +1,5 @@
 // Single layers at their edges: what each refuses, and what it computes where a formula is easily wrong.
+#include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../child_process.h"
 #include "../message_of.h"
@@ -144,18 +145,6 @@ TEST_CASE("norms have a bias where their formula has one, unless it is left out"
   CHECK(named_parameters(plain).empty());
 }
 
-TEST_CASE("CenterNorm and StdNorm are the two halves of LayerNorm") {
-  const Tensor x = tensor<double>({2, 2}, {1, 3, -4, 8}), weight = tensor<double>({2}, {2, 4});
-  CenterNorm centred(2);
-  StdNorm divided(2, {.eps = 0});
-  for (Module* norm : std::initializer_list<Module*>{&centred, &divided}) convert(*norm, Dtype::f64);
-  assign(centred.weight, weight);
-  assign(divided.weight, weight);
-  // Means 2 and 2, standard deviations 1 and 6.
-  check_values(centred(x), {-2, 4, -12, 24});
-  check_values(divided(x), {2, 12, -8 / 6.0, 32 / 6.0}, 1e-14);
-}
-
 TEST_CASE("norms over channels take a single channel") {
   const Tensor x = tensor<float>({2, 1}, {1, 3});
   CHECK(std::abs((*make_norm("batchnorm", 1))(x).at({0, 0}) + 1) < 1e-5);  // (1 − 2) / 1, eps in the root
@@ -191,6 +180,38 @@ TEST_CASE("a norm takes a single row without leading dimensions") {
     const auto norm = make_norm(name, 6);
     CHECK((*norm)(x).to_vector<float>() == (*norm)(reshape(x, {1, 6})).to_vector<float>());
   }
+}
+
+TEST_CASE("layers have the defaults that PyTorch 2.5 documents for the same names") {
+  const LayerNormOptions layer;
+  CHECK((layer.eps == 1e-5 && layer.elementwise_affine && layer.bias));
+  CHECK((GroupNormOptions{}.eps == 1e-5 && GroupNormOptions{}.affine));
+  const BatchNormOptions batch;
+  CHECK((batch.eps == 1e-5 && batch.momentum == 0.1 && batch.affine && batch.track_running_stats));
+  CHECK((RMSNormOptions{}.eps == 1e-5 && RMSNormOptions{}.elementwise_affine));  // Llama's norm_eps
+  CHECK(LinearOptions{}.bias);
+  CHECK((MultiheadAttentionOptions{}.bias && !MultiheadAttentionOptions{}.causal));
+  CHECK((FeedForwardOptions{}.bias && FeedForwardOptions{}.dropout == 0));
+  const AttentionOptions attention;
+  CHECK((!attention.causal && attention.softcap == 0 && !attention.scale));
+  CHECK((!TapeOptions{}.higher_order && !TapeOptions{}.detect_anomaly));
+}
+
+TEST_CASE(
+    "norms of papers have the papers' defaults; a size of 0 is the usual one, and what is optional is off") {
+  CHECK((DyTOptions{}.alpha == 0.5 && DyTOptions{}.bias));  // Zhu et al. 2025, section 5
+  CHECK(DyTSqrtDOptions{}.inv_rho == 1);                    // RMSNorm's slope at a root mean square of 1
+  CHECK((DerfOptions{}.alpha == 0.5 && DerfOptions{}.bias));
+  CHECK(
+      (PRMSNormOptions{}.p == 0.0625 && PRMSNormOptions{}.eps == 1e-5));  // Zhang & Sennrich 2019, section 5
+  CHECK((NGPTConfig{}.hidden == 0 && LanguageModelConfig{}.hidden == 0 && SwiGLUOptions{}.hidden == 0));
+  CHECK((RowGroupNormOptions{}.groups == 0 && NormOptions{}.groups == 0));
+  CHECK((NormOptions{}.bias && NormOptions{}.eps == 1e-5));
+  const GroupedQueryAttentionOptions grouped;
+  CHECK((!grouped.qk_norm && grouped.softcap == 0 && !grouped.causal && !grouped.bias));
+  CHECK((TransformerBlockOptions{}.dropout == 0 && TransformerBlockOptions{}.branch_scale == 1));
+  const Sampling sampling;  // changes no logit
+  CHECK((sampling.tokens == 0 && sampling.temperature == 1 && sampling.top_k == 0 && sampling.top_p == 1));
 }
 
 }  // namespace isobar::layers_test

@@ -122,7 +122,10 @@ std::vector<LayerRow> classics() {
                  const Tensor p = softmax(x);
                  return p * (dy - sum_last(p * dy));
                }),
-       {"dy added"}},
+       {"dy added: "}},
+      {"x + f(x) with the residual twice",
+       by_hand([](In x) { return x + tanh(x); }, [](In dy, In, In x) { return dy * (3 - square(tanh(x))); }),
+       {"dy added: right but for 1 · dy too much; is a residual added twice?"}},
       {"a weight detached in forward", of([](In x, In w) { return x * w.detach(); }, {five}), {"detached"}},
       {"a backward that returns nothing for x",
        by_hand([](In x) { return x * 2; }, [](In, In, In) { return Tensor(); }),
@@ -321,7 +324,7 @@ TEST_CASE("check_layer names the cause of a mistake in a larger formula") {
                  const Mixed d = mixed_backward(dy, softmax(matmul(q, transpose(k))), v);
                  return std::vector{matmul(d.dlogits, k), d.dv, matmul(transpose(d.dlogits), q)};
                }),
-       {"swapped inputs"},
+       {"x[1]: swapped inputs: it gets the gradient of x[2], and x[2] its gradient"},
        std::vector{numbers({2, 3, 4}), numbers({2, 5, 4}, 2), numbers({2, 5, 4}, 3)}},
       {"attention: a window one key longer in backward",
        by_hand([](In q, In k, In v) { return matmul(softmax(windowed(matmul(q, transpose(k)), 2)), v); },

@@ -164,4 +164,18 @@ TEST_CASE("clipping on the way through a step gives the bits of clipping before 
   }
 }
 
+TEST_CASE("optimizers have PyTorch's defaults, Muon those of Keller Jordan's program") {
+  const SGDOptions sgd;
+  CHECK((sgd.lr == 1e-3 && sgd.momentum == 0 && !sgd.nesterov && sgd.weight_decay == 0));
+  const AdamOptions adam;
+  CHECK((adam.lr == 1e-3 && adam.beta1 == 0.9 && adam.beta2 == 0.999 && adam.eps == 1e-8));
+  CHECK(adam.weight_decay == 0);
+  const AdamWOptions adam_w;
+  CHECK((adam_w.lr == 1e-3 && adam_w.beta1 == 0.9 && adam_w.beta2 == 0.999 && adam_w.eps == 1e-8));
+  CHECK(adam_w.weight_decay == 0.01);
+  const MuonOptions muon;
+  CHECK((muon.lr == 0.02 && muon.momentum == 0.95 && muon.nesterov && muon.weight_decay == 0 &&
+         muon.rounds == 5));
+}
+
 }  // namespace isobar::optimizer_test
