@@ -1,35 +1,17 @@
 #include "../../data/mnist.h"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
-
 #include <cstdlib>
 
 #include "../../data/loader.h"
 #include "../../data/shipped.h"
+#include "../fake_mnist.h"
 #include "../message_of.h"
-#include "../temporary_folder.h"
+#include "gzipped.h"
 
 namespace isobar::mnist_test {
 
 constexpr char image_name[] = "t10k-images-idx3-ubyte", label_name[] = "t10k-labels-idx1-ubyte";
-
-// An IDX file of unsigned bytes as the format's description has it: 0 0 8 ndim, big-endian sizes, values.
-std::string idx(const std::vector<uint32_t>& sizes, const std::string& values) {
-  std::string bytes{'\0', '\0', '\x08', static_cast<char>(sizes.size())};
-  for (const uint32_t size : sizes)
-    for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>(size >> shift));
-  return bytes + values;
-}
-
-std::string gzip(const std::string& bytes, const TemporaryFolder& folder) {
-  const std::string path = (folder.path() / "squeezed").string();
-  const gzFile file = gzopen(path.c_str(), "wb");
-  gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
-  gzclose(file);
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Pixel p of image i is (7 · i + p) mod 256.
 std::string pixels(int images) {
@@ -101,7 +83,7 @@ TEST_CASE("mnist gives pixels as fractions of 255, flat or as images") {
 
 TEST_CASE("mnist reads gzipped files and plain ones, training and test") {
   const TemporaryFolder folder;
-  folder.write("train-images-idx3-ubyte.gz", gzip(idx({3, 28, 28}, pixels(3)), folder));
+  folder.write("train-images-idx3-ubyte.gz", gzipped(idx({3, 28, 28}, pixels(3))));
   folder.write("train-labels-idx1-ubyte", good_labels);
   CHECK(Mnist(folder.path()).size() == 3);
   CHECK(refusal_of(folder) == "mnist: neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz is in " +
@@ -152,8 +134,7 @@ TEST_CASE("mnist refuses content that is not what the header declares") {
 }
 
 TEST_CASE("mnist refuses a gzip file that is cut or damaged") {
-  const TemporaryFolder scratch;
-  const std::string squeezed = gzip(idx({3, 28, 28}, pixels(3)), scratch);
+  const std::string squeezed = gzipped(idx({3, 28, 28}, pixels(3)));
   REQUIRE(verdict(squeezed, good_labels) == "");
   CHECK(verdict(squeezed.substr(0, squeezed.size() / 2), good_labels) ==
         "idx: cannot read t10k-images-idx3-ubyte: unexpected end of file");

@@ -1,10 +1,9 @@
 #include "../../data/text_input.h"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include "../message_of.h"
-#include "../temporary_folder.h"
+#include "gzipped.h"
 
 namespace isobar::text_input_test {
 
@@ -25,21 +24,6 @@ Documents documents_of(const TextInput& input) {
   return documents;
 }
 
-std::string zipped(const std::string& text) {
-  z_stream stream{};
-  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
-          Z_OK);  // with a gzip header
-  std::string bytes(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
-  stream.avail_out = static_cast<uInt>(bytes.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  bytes.resize(stream.total_out);
-  deflateEnd(&stream);
-  return bytes;
-}
-
 // What any file may hold: a byte order mark, NUL, CRLF, and bytes that are no UTF-8.
 const std::string odd = "\xEF\xBB\xBFline\r\nnul \0 stray \xFF\xC3 end"s;
 
@@ -53,9 +37,9 @@ TEST_CASE("a text file is one document, byte for byte") {
 
 TEST_CASE("a .gz file is the text in it") {
   const TemporaryFolder folder;
-  const TextInput input{{folder.write("odd.txt.gz", zipped(odd)),
-                         folder.write("two.gz", zipped("one ") + zipped("two")),
-                         folder.write("none.gz", zipped(""))}};
+  const TextInput input{{folder.write("odd.txt.gz", gzipped(odd)),
+                         folder.write("two.gz", gzipped("one ") + gzipped("two")),
+                         folder.write("none.gz", gzipped(""))}};
   CHECK(documents_of(input) == Documents{odd, "one two"});
 }
 
@@ -68,7 +52,7 @@ TEST_CASE("JSON lines are documents of one field") {
   const Documents wanted{"one", std::string("a\nb\0😀ß", 10), "last"};
   CHECK(documents_of({{folder.write("a.jsonl", lines)}, "text"}) == wanted);
   CHECK(documents_of({{folder.write("bom.jsonl", "\xEF\xBB\xBF" + lines)}, "text"}) == wanted);
-  CHECK(documents_of({{folder.write("a.jsonl.gz", zipped(lines))}, "text"}) == wanted);
+  CHECK(documents_of({{folder.write("a.jsonl.gz", gzipped(lines))}, "text"}) == wanted);
 }
 
 TEST_CASE("a file that cannot be read is named, with the line") {
@@ -81,7 +65,7 @@ TEST_CASE("a file that cannot be read is named, with the line") {
     REQUIRE(at != std::string::npos);
     return message.replace(at, path.size(), name);
   };
-  const std::string gz = zipped(std::string(1000, 'x') + odd);
+  const std::string gz = gzipped(std::string(1000, 'x') + odd);
   CHECK(refusal("cut.gz", gz.substr(0, gz.size() / 2))
             .starts_with("text: cannot read cut.gz: unexpected end of file"));
   CHECK(refusal("short.gz", gz.substr(0, gz.size() - 3)).starts_with("text: cannot read short.gz"));
@@ -105,7 +89,7 @@ TEST_CASE("a file that cannot be read is named, with the line") {
 
 TEST_CASE("a text beyond memory's limit is refused while it is read, compressed or without an end") {
   const TemporaryFolder folder;
-  const std::string bomb = folder.write("bomb.gz", zipped(std::string(1 << 22, 'x')));
+  const std::string bomb = folder.write("bomb.gz", gzipped(std::string(1 << 22, 'x')));
   CHECK(std::filesystem::file_size(bomb) < 10'000);
   CHECK(read_text(bomb, 1 << 22).size() == 1 << 22);
   for (const std::string& path : {bomb, std::string("/dev/zero")})
