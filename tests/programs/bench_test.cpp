@@ -116,7 +116,8 @@ TEST_CASE("bench --check refuses a file that bench --keep did not write") {
 TEST_CASE("bench lists its cases, and refuses what it does not know") {
   const Outcome list = run_built("bench", "--list");
   CHECK(list.code == 0);
-  for (const char* name : {"limit_sgemm_512\n", "rmsnorm_fwdbwd_4096x512\n", "chain_add_10000_16x16_fwdbwd\n"})
+  for (const char* name :
+       {"limit_sgemm_512\n", "rmsnorm_fwdbwd_4096x512\n", "chain_add_10000_16x16_fwdbwd\n"})
     CHECK_MESSAGE(holds(list.out, name), name);
 
   const Outcome near = run_built("bench", "--filter '^rmsnorm_fwdbwd_4096x51$'");
