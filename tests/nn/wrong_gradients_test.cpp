@@ -70,39 +70,28 @@ std::vector<LayerRow> classics() {
        {"off by a factor of 0.5 everywhere"}},
       {"mean without 1/N in the backward",
        by_hand([](In x) { return mean(x, {1}); },
-               [](In dy, In, In x) {
-                 return broadcast_to(reshape(dy, {dy.size(0), 1}), x.shape());
-               }),
+               [](In dy, In, In x) { return broadcast_to(unsqueeze(dy, 1), x.shape()); }),
        {"1/N"}},
       {"a − x with the gradient of a + x", by_hand([](In x) { return 1 - x; }, same_dy), {"sign"}},
       {"dx = dy Wᵀ for y = x Wᵀ",
        by_hand([](In x, In w) { return linear(x, w); },
                [](In dy, In, In x, In w) {
-                 return std::vector{matmul(dy, transpose(w)), matmul(transpose(dy), x)};
+                 return gradients(matmul(dy, transpose(w)), matmul(transpose(dy), x));
                },
                {numbers({5, 5}, 2)}),
        {"transposed"}},
       {"dbias summed over the channels of a square batch",
        by_hand([](In x, In b) { return x + b; },
-               [](In dy, In, In, In) {
-                 return std::vector{dy, sum(dy, {1})};
-               },
-               {five}),
+               [](In dy, In, In, In) { return gradients(dy, sum(dy, {1})); }, {five}),
        {"wrong axis"},
        numbers({5, 5})},
       {"dbias of the first row only",
        by_hand([](In x, In b) { return x + b; },
-               [](In dy, In, In, In) {
-                 return std::vector{dy, reshape(slice(dy, 0, 0, 1), {5})};
-               },
-               {five}),
+               [](In dy, In, In, In) { return gradients(dy, select(dy, 0, 0)); }, {five}),
        {"not summed"}},
       {"dweight of the last row only",
        by_hand([](In x, In w) { return x * w; },
-               [](In dy, In, In x, In w) {
-                 return std::vector{dy * w, reshape(slice(dy * x, 0, x.size(0) - 1, x.size(0)), {5})};
-               },
-               {five}),
+               [](In dy, In, In x, In w) { return gradients(dy * w, select(dy * x, 0, -1)); }, {five}),
        {"overwritten"}},
       {"y = Σ x with a gradient of y's shape",
        by_hand([](In x) { return sum(x, {1}); }, same_dy),
@@ -156,7 +145,7 @@ std::vector<LayerRow> classics() {
        by_hand([](In x, In a) { return tanh(x * a); },
                [](In dy, In y, In x, In) {
                  const Tensor slope = dy * (1 - square(y));
-                 return std::vector{slope, reshape(sum(slope * x), {1})};
+                 return gradients(slope, reshape(sum(slope * x), {1}));
                },
                {numbers({1}, 2)}),
        {"missing factor"}},
@@ -253,14 +242,14 @@ TEST_CASE("check_layer names the cause of a mistake in a larger formula") {
        by_hand([](In x, In w) { return sigmoid(x * w); },
                [](In dy, In y, In x, In w) {
                  const Tensor d = dy * y * (1 + y);
-                 return std::vector{d * w, sum(d * x, {0})};
+                 return gradients(d * w, sum(d * x, {0}));
                },
                {five}),
        {"wrong factor"}},
       {"bell curve: dsigma over sigma², not sigma³",
        by_hand([](In x, In sigma) { return exp(square(x / sigma) / -2.0); },
                [](In dy, In y, In x, In sigma) {
-                 return std::vector{-dy * y * x / square(sigma), sum(dy * y * square(x / sigma), {0})};
+                 return gradients(-dy * y * x / square(sigma), sum(dy * y * square(x / sigma), {0}));
                },
                {Rng(2).uniform({5}, 0.5, 2)}),
        {"a factor too many: it is multiplied by w0"}},
@@ -280,21 +269,19 @@ TEST_CASE("check_layer names the cause of a mistake in a larger formula") {
                  const auto dx = [&](In r, const Row& row, In dh) {
                    return r * (dh - row.h * row_mean(dh * row.h));
                  };
-                 return std::vector{dx(a.r, a, dy * b.h), dx(a.r, b, dy * a.h)};
+                 return gradients(dx(a.r, a, dy * b.h), dx(a.r, b, dy * a.h));
                }),
        {"row factor"},
        std::vector{numbers({4, 6}), numbers({4, 6}, 2)}},
       {"log-sum-exp: dx = dy exp(x)",
        by_hand([](In x) { return logsumexp(x, {1}); },
-               [](In dy, In, In x) {
-                 return reshape(dy, {dy.size(0), 1}) * exp(x);
-               }),
+               [](In dy, In, In x) { return unsqueeze(dy, 1) * exp(x); }),
        {"a factor too many: it is multiplied by exp(y)"}},
       {"labels from 1: dw one row too far",
        by_hand([](In labels, In w) { return tanh(embedding(labels, w)); },
                [](In dy, In y, In labels, In w) {
                  const Tensor next = where(labels == 4, 0, labels + 1);
-                 return std::vector{Tensor(), scattered(dy * (1 - square(y)), next, w)};
+                 return gradients(Tensor(), scattered(dy * (1 - square(y)), next, w));
                },
                {numbers({5, 3}, 2)}),
        {"misplaced"},
@@ -322,7 +309,7 @@ TEST_CASE("check_layer names the cause of a mistake in a larger formula") {
        by_hand([](In q, In k, In v) { return matmul(softmax(matmul(q, transpose(k))), v); },
                [](In dy, In, In q, In k, In v) {
                  const Mixed d = mixed_backward(dy, softmax(matmul(q, transpose(k))), v);
-                 return std::vector{matmul(d.dlogits, k), d.dv, matmul(transpose(d.dlogits), q)};
+                 return gradients(matmul(d.dlogits, k), d.dv, matmul(transpose(d.dlogits), q));
                }),
        {"x[1]: swapped inputs: it gets the gradient of x[2], and x[2] its gradient"},
        std::vector{numbers({2, 3, 4}), numbers({2, 5, 4}, 2), numbers({2, 5, 4}, 3)}},
@@ -330,7 +317,7 @@ TEST_CASE("check_layer names the cause of a mistake in a larger formula") {
        by_hand([](In q, In k, In v) { return matmul(softmax(windowed(matmul(q, transpose(k)), 2)), v); },
                [](In dy, In, In q, In k, In v) {
                  const Mixed d = mixed_backward(dy, softmax(windowed(matmul(q, transpose(k)), 3)), v);
-                 return std::vector{matmul(d.dlogits, k), matmul(transpose(d.dlogits), q), d.dv};
+                 return gradients(matmul(d.dlogits, k), matmul(transpose(d.dlogits), q), d.dv);
                }),
        {"cross-talk: backward links index 2 of dy"},
        std::vector{numbers({2, 4, 4}), numbers({2, 4, 4}, 2), numbers({2, 4, 4}, 3)}},
@@ -339,7 +326,7 @@ TEST_CASE("check_layer names the cause of a mistake in a larger formula") {
                [](In dy, In y, In x, In h, In u) {
                  const Tensor r = sigmoid(x), n = (y - h * 0.5) * 2, dn = dy * 0.5 * (1 - square(n));
                  const Tensor drh = matmul(dn, u);
-                 return std::vector{dn + drh * h * r * (1 - r), dy * 0.5, matmul(transpose(dn), r * h)};
+                 return gradients(dn + drh * h * r * (1 - r), dy * 0.5, matmul(transpose(dn), r * h));
                },
                {numbers({3, 3}, 3)}),
        {"missing term"},
@@ -398,7 +385,7 @@ struct KeptActivation : Module {
     return record("kept", (tanh(kept) * weight.detach()).detach(), {x, weight},
                   [this, w = weight.detach()](In dy) {
                     const Tensor t = tanh(kept);
-                    return std::vector{dy * w * (1 - square(t)), sum(dy * t, {0})};
+                    return gradients(dy * w * (1 - square(t)), sum(dy * t, {0}));
                   });
   }
   void fields(Fields& f) override { f("weight", weight); }
@@ -413,16 +400,14 @@ TEST_CASE("check_layer names the check that a mistake in state, extents or preci
        {"overwritten instead of accumulated: after two calls"}},
       {"dw summed in one part for each thread",
        by_hand([](In x, In w) { return x * w; },
-               [](In dy, In, In x, In w) {
-                 return std::vector{dy * w, sum_by_threads(dy, x)};
-               },
+               [](In dy, In, In x, In w) { return gradients(dy * w, sum_by_threads(dy, x)); },
                {numbers({9}, 2)}),
        {"WRONG: 1, 2, 8 threads"},
        numbers({4, 9})},
       {"dw as a mean times the rows: NaN for an empty batch",
        by_hand([](In x, In w) { return x * w; },
                [](In dy, In, In x, In w) {
-                 return std::vector{dy * w, mean(dy * x, {0}) * static_cast<double>(x.size(0))};
+                 return gradients(dy * w, mean(dy * x, {0}) * static_cast<double>(x.size(0)));
                },
                {numbers({3}, 2)}),
        {"WRONG: batch of 0"},
@@ -493,7 +478,7 @@ TEST_CASE("check_layer passes right layers that are hard to check") {
            [](In dy, In, In x, In memory, In mask) {
              const Tensor p = softmax(where(over_queries(mask), matmul(x, transpose(memory)), -1e30));
              const Mixed d = mixed_backward(dy, p, memory);
-             return std::vector{matmul(d.dlogits, memory), matmul(transpose(d.dlogits), x) + d.dv, Tensor()};
+             return gradients(matmul(d.dlogits, memory), matmul(transpose(d.dlogits), x) + d.dv, Tensor());
            }),
        {": right"},
        std::vector{numbers({3, 2, 4}), numbers({3, 5, 4}, 2), some_real(3, 5)}},
@@ -501,7 +486,7 @@ TEST_CASE("check_layer passes right layers that are hard to check") {
        by_hand([](In q, In k, In v) { return matmul(softmax(matmul(q, transpose(k))), v); },
                [](In dy, In, In q, In k, In v) {
                  const Mixed d = mixed_backward(dy, softmax(matmul(q, transpose(k))), v);
-                 return std::vector{matmul(d.dlogits, k), matmul(transpose(d.dlogits), q), d.dv};
+                 return gradients(matmul(d.dlogits, k), matmul(transpose(d.dlogits), q), d.dv);
                }),
        {": right"},
        std::vector{numbers({2, 3, 4}), numbers({2, 1, 4}, 2), numbers({2, 1, 4}, 3)}},

@@ -104,6 +104,11 @@ Tensor fused(const Value& value, const Backward& backward, const Inputs&... inpu
                 [=, ... in = inputs.detach()](In dy) { return backward(dy, y.detach(), in...); });
 }
 
+template <class... Tensors>
+std::vector<Tensor> gradients(const Tensors&... of_each) {
+  return {of_each...};
+}
+
 // A layer that is one such node.
 template <class Value, class Backward, class... Args>
 LayerMaker node_of(const Value& value, const Backward& backward, const std::vector<Tensor>& weights,
