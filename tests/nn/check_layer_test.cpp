@@ -12,6 +12,7 @@
 namespace isobar::check_layer_test {
 
 using namespace wrong_layers;
+using wrong_layers::In;
 
 TEST_CASE("check_layer finds nothing wrong with any row of the module table") {
   for (const ModuleRow& row : module_rows()) SUBCASE(row.name.c_str()) {

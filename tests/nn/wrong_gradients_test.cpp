@@ -13,6 +13,7 @@
 namespace isobar::wrong_gradients_test {
 
 using namespace wrong_layers;
+using wrong_layers::In;
 
 Tensor same_dy(In dy, In, In) { return dy; }
 Tensor above(In x, double threshold) { return where(x > threshold, ones(x.shape(), x.dtype()), 0); }

@@ -8,6 +8,7 @@
 namespace isobar::wrong_layers_test {
 
 using namespace wrong_layers;
+using wrong_layers::In;
 
 // y = 2x whose backward is `twice`.
 template <class Backward>
