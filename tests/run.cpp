@@ -59,21 +59,43 @@ void check_refused(const std::string& name, const std::string& arguments, const 
   CHECK(run.err.find('\n') == run.err.size() - 1);
 }
 
+void check_refusals(const std::vector<Refusal>& all, const TemporaryFolder& folder) {
+  const std::vector<std::string> before = folder.names();
+  for (const auto& [name, arguments, part] : all) check_refused(name, arguments, part, folder.path());
+  CHECK(folder.names() == before);
+}
+
 nlohmann::json summary_of(const std::string& study, const std::string& arguments) {
   const TemporaryFolder folder;
   return nlohmann::json::parse(ran(study, arguments + " --json --out " + folder / "run").out);
+}
+
+nlohmann::json results_in(const std::string& folder) {
+  nlohmann::json summary = nlohmann::json::parse(file_text(folder + "/summary.json"));
+  for (const char* part : {"timing", "environment"}) summary.erase(part);
+  return summary;
 }
 
 nlohmann::json measured_of(const std::string& study, const std::string& arguments) {
   return summary_of(study, arguments).at("measured");
 }
 
+double value_of(const nlohmann::json& measured, const std::string& key, const char* part) {
+  REQUIRE_MESSAGE(measured.contains(key), key);
+  return measured[key].at(part).get<double>();
+}
+
+void check_keys(const nlohmann::json& measured, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) CHECK_MESSAGE(measured.contains(key), key);
+}
+
 void browse(const std::string& script, const std::vector<std::string>& words) {
-  if (run_command("command -v python3 chromium chromedriver").code != 0)
-    return skip("python3, chromium and chromedriver are not installed");
-  std::string command = "python3 '" ISOBAR_SOURCE_DIR "/tests/" + script + "'";
+  // Debian's Python has Debian's Selenium.
+  std::string command = "PATH=/usr/bin:$PATH; python3 '" ISOBAR_SOURCE_DIR "/tests/" + script + "'";
   for (const std::string& word : words) command += " '" + word + "'";
   const Outcome run = run_command(command);
+  if (run.code == 127) return skip("python3 is not installed");
+  if (run.code == 77) return skip(run.out.substr(9, run.out.size() - 10));  // "skipped: WHY\n"
   INFO(run.out, run.err);
   CHECK(run.code == 0);
 }

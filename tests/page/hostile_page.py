@@ -4,7 +4,7 @@ and the pictures that isobar makes of them in headless Chromium: hostile_page.py
 
 No script of the attack may run, no element of it may appear, no link may lead but to a place in the page or
 to the web, and no command that the page offers may have it but in quotes. What the tool refuses is as good.
-Every third text is tried; with ISOBAR_THOROUGH set, each. Exit codes: browser.py."""
+Every sixth text is tried; with ISOBAR_THOROUGH set, each. Exit codes: browser.py."""
 import json
 import os
 import pathlib
@@ -14,12 +14,12 @@ import subprocess
 import sys
 import tempfile
 
-from browser import browsing
+from browser import Browser
+from report_page import LOOK
 
 ATTACK = ("javascript:attacked=1//\"><x-attack></x-attack><script>attacked=1</script>' onload='attacked=1' x=\" "
           'onload="attacked=1')
-STEP = 1 if os.environ.get("ISOBAR_THOROUGH") else 3
-LOOK = pathlib.Path(__file__).with_name("report_look.js").read_text(encoding="utf-8")
+STEP = 1 if os.environ.get("ISOBAR_THOROUGH") else 6
 # What is wrong with the page: a script that ran, elements and attributes of the attack, links elsewhere.
 FOUND = """const all = [...document.querySelectorAll("*")], wrong = [];
 if (window.attacked) wrong.push("a script ran");
@@ -113,7 +113,7 @@ class Attacks:
 
 def main():
     isobar, claims, *runs = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder, browsing() as browser:
+    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         attacks = Attacks(isobar, pathlib.Path(folder), browser)
         seen = set()
         for i, run in enumerate(runs):

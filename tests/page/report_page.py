@@ -4,7 +4,8 @@ import pathlib
 import re
 import sys
 
-from browser import BACKSPACE, ENTER, RIGHT, SPACE, TAB, browsing, expect, expect_silence
+from browser import Browser, expect
+from selenium.webdriver.common.keys import Keys
 
 LOOK = pathlib.Path(__file__).with_name("report_look.js").read_text(encoding="utf-8")
 
@@ -31,7 +32,7 @@ def tab_to(browser, wanted):
     for _ in range(60):
         if look(browser, "focus") == wanted:
             return
-        browser.press(TAB)
+        browser.press(Keys.TAB)
     expect(False, f"the tab key reaches {wanted}")
 
 
@@ -41,26 +42,26 @@ def find_claim(browser, id):
     expect(look(browser, "focus") == "search", "the key / goes to the search")
     browser.press(id)
     expect(look(browser, "claims") == [f"claim-{id}"], f"typing {id} leaves that claim alone")
-    browser.press(ENTER)
+    browser.press(Keys.ENTER)
     look(browser, "settle")
     *place, small, large, parts = look(browser, "claim")
     expect(place == [f"claim-{id}", True, True], "the enter key opens it, in the window")
     expect(small == 1 and large > 0 and parts > 1, f"it has a small chart, {large} large and {parts} parts")
     for _ in range(3):
-        browser.press(TAB)
+        browser.press(Keys.TAB)
         if command := look(browser, "command"):
             break
     expect(re.search(rf"isobar verify --claim {id}( --full)?$", command), f"the tab key goes to its command: {command}")
     copy = look(browser, "focus")
-    browser.press(ENTER)
+    browser.press(Keys.ENTER)
     look(browser, "settle")
     expect(look(browser, "focus") != copy, f"the button '{copy}' copies it")
-    browser.press(TAB + TAB)
-    browser.press(RIGHT)
+    browser.press(Keys.TAB + Keys.TAB)
+    browser.press(Keys.RIGHT)
     said = look(browser, "reading")
     expect(re.search(r"\d", said), f"arrow keys read the chart: {said[:60]}")
     browser.press("/")
-    browser.press(BACKSPACE * len(id))
+    browser.press(Keys.BACKSPACE * len(id))
 
 
 def write_numbers(browser):
@@ -81,7 +82,7 @@ def use_claims(browser):
            f"the row shows what is printed and measured: {cells[3:5]}")
     find_claim(browser, "D06")
     tab_to(browser, "zh")
-    browser.press(SPACE)
+    browser.press(Keys.SPACE)
     look(browser, "settle")
     title = browser.run("return document.querySelector('h1').textContent + document.documentElement.lang")
     expect(title == "印出的数值，哪些是真的？zh", "the page speaks Chinese")
@@ -91,20 +92,20 @@ def use_claims(browser):
     english = look(browser, "english")
     expect(not english, f"no sentence of the page stays English {english[:3]}")
     tab_to(browser, "en")
-    browser.press(SPACE)
+    browser.press(Keys.SPACE)
 
     browser.press("/")
     browser.press("0.4156")
     found = look(browser, "claims")
     expect("claim-D01" in found and len(found) < everything, f"a printed value finds its claim: {found}")
-    browser.press(BACKSPACE * 6)
+    browser.press(Keys.BACKSPACE * 6)
     tab_to(browser, "theme")
     before = look(browser, "ground")
-    browser.press(SPACE + SPACE)
+    browser.press(Keys.SPACE + Keys.SPACE)
     expect(look(browser, "ground") != before, "the space bar makes the page dark")
-    browser.press(SPACE)
+    browser.press(Keys.SPACE)
     browser.run("document.querySelector('#filters button[data-verdict=refuted]').focus()")
-    browser.press(SPACE)
+    browser.press(Keys.SPACE)
     left = len(look(browser, "claims"))
     expect(0 < left < everything, f"the space bar on 'refuted' leaves {left} claims")
     browser.run("location.hash = '#claim-D03'")
@@ -130,9 +131,9 @@ def compare(browser):
     shown = lambda: look(browser, "named")
     expect(len(names) > 1 and all(name in shown() for name in names), f"one chart has {' and '.join(names)}")
     browser.run("document.querySelector('.comparison button').focus()")
-    browser.press(SPACE)
+    browser.press(Keys.SPACE)
     expect(names[0] not in shown().split() and names[1] in shown(), f"the space bar hides {names[0]}")
-    browser.press(SPACE)
+    browser.press(Keys.SPACE)
     expect(names[0] in shown(), "and shows it again")
 
 
@@ -175,7 +176,7 @@ def print_out(browser, page):
 
 
 def main():
-    with browsing() as browser:
+    with Browser() as browser:
         for page in sys.argv[1:]:
             print(page)
             browser.prefer("light")
@@ -188,7 +189,7 @@ def main():
             compare(browser)
             look_over(browser)
             print_out(browser, page)
-        expect_silence(browser)
+        browser.expect_silence()
 
 
 if __name__ == "__main__":

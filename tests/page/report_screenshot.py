@@ -4,12 +4,13 @@
     build/bin/isobar verify --full && build/bin/isobar report runs/verify -o report.html
     tests/page/report_screenshot.py report.html experiments/figures
 
-writes FOLDER/page_light.png and FOLDER/page_dark.png. Needs chromium and chromedriver.
+writes FOLDER/page_light.png and FOLDER/page_dark.png. Needs chromium, chromedriver and
+python3-selenium.
 """
 import pathlib
 import sys
 
-from browser import browsing
+from browser import Browser
 
 SETTLE = "return new Promise((done) => setTimeout(done, 300))"  # until the charts have their size
 
@@ -18,14 +19,14 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     page, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    with browsing() as browser:
+    with Browser() as browser:
         browser.window(1200, 784)
         for scheme in ("light", "dark"):
             browser.prefer(scheme)
             browser.open(page)
             browser.run(SETTLE)
             path = folder / f"page_{scheme}.png"
-            path.write_bytes(browser.picture())
+            browser.save_screenshot(str(path))
             print(f"{path}: {path.stat().st_size // 1024} KiB")
 
 

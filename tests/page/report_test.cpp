@@ -182,9 +182,7 @@ TEST_CASE("a figure is XML with one element for each curve, and its text is text
   const TemporaryFolder folder;
   const std::string run = folder / "run", svg = folder / "figure.svg";
   ran("decay_study", "--seeds 3 --out " + run);
-  const Outcome outcome = run_built("isobar report", run + " --svg std -o " + svg);
-  CAPTURE(outcome.err);
-  REQUIRE(outcome.code == 0);
+  ran("isobar report", run + " --svg std -o " + svg);
   if (has_python()) CHECK(curves_of_svg(svg) == "3\n");  // measured, theory, printed
   CHECK(holds(file_text(svg), ">std of each layer's output, plain default none sum D=8</text>"));
   CHECK(run_built("isobar report", run + " --svg sdt -o " + (folder / "none.svg")).code == 2);
@@ -311,16 +309,9 @@ TEST_CASE("the page of a run stands alone and works in a browser") {
   const std::string out = folder / "all", rmsnorm = folder / "rmsnorm", lm = folder / "lm";
   ran("isobar verify", "--only blog8 --out " + out);
   ran("decay_study", "--preset blog8_rmsnorm --seeds 2 --out " + rmsnorm);
-  ran("train_lm",
-      "--max_iters 20 --warmup_iters 5 --eval_interval 10 --eval_iters 2 --log_interval 5 "
-      "--n_layer 1 --n_embd 32 --n_head 2 --block_size 32 --out " +
-          lm);
-  const std::string claims = folder / "claims.html", training = folder / "training.html",
-                    study = folder / "study.html";
-  const Outcome outcome = run_built("isobar report", out + " " + rmsnorm + " -o " + claims);
-  CAPTURE(outcome.err);
-  REQUIRE(outcome.code == 0);
-  ran("isobar report", rmsnorm + " -o " + study);
+  ran("train_lm", "--tiny --max_iters 20 --log_interval 5 --out " + lm);
+  const std::string claims = folder / "claims.html", training = folder / "training.html";
+  ran("isobar report", out + " " + rmsnorm + " -o " + claims);
   ran("isobar report", lm + " -o " + training);
   const std::string page = file_text(claims);
   CHECK(page.size() < 1 << 20);
@@ -335,7 +326,7 @@ TEST_CASE("the page of a run stands alone and works in a browser") {
   ran("isobar verify", file + " --seed 3 --out " + (folder / "own"));
   ran("isobar report", (folder / "own") + " -o " + own);
   CHECK(holds(file_text(own), "\"seed\":3"));
-  browse("page/report_page.py", {claims, study, training, own});
+  browse("page/report_page.py", {claims, training, own});
   browse("page/hostile_page.py", {ISOBAR_BINARY_DIR "/bin/isobar", file, lm, folder / "own"});
 }
 

@@ -2,7 +2,8 @@
 """Opens pages of tapes and walks through them: tape_page.py DIAMOND MODEL VALUES (exit codes: browser.py)"""
 import sys
 
-from browser import END, HOME, LEFT, RIGHT, browsing, expect, expect_silence
+from browser import Browser, expect
+from selenium.webdriver.common.keys import Keys
 
 
 def text(browser, selector):
@@ -24,29 +25,29 @@ def walk_diamond(browser, page):
     """a = x · x, b = x + a, loss = a · b at x = 3."""
     browser.open(page)
     expect("no step" not in text(browser, "#place") and row(browser, "x", "value") == "", "nothing is shown before the first step")
-    browser.press(RIGHT)
+    browser.press(Keys.RIGHT)
     expect(row(browser, "multiply", "value") == "9" and row(browser, "x", "value") == "3", "→ shows x = 3 and x · x = 9")
     expect(edges(browser) == ["edge up", "edge up"], "both of its inputs lead up")
     expect("y = a · b" in text(browser, "#panel pre"), "the panel has its formula")
-    browser.press(RIGHT + RIGHT)
+    browser.press(Keys.RIGHT + Keys.RIGHT)
     expect(row(browser, "add", "value") == "12", "b = 12")
-    browser.press(RIGHT)
+    browser.press(Keys.RIGHT)
     expect("step 4 of 6: backward" in text(browser, "#place"), "the fourth step is backward")
-    browser.press(RIGHT)
+    browser.press(Keys.RIGHT)
     expect(row(browser, "add", "gradient") == "9", "db = a = 9")
     expect(row(browser, "x", "gradient") == "1 of 3 parts", "x has one of its three parts")
-    browser.press(RIGHT)
+    browser.press(Keys.RIGHT)
     expect(row(browser, "x", "gradient") == "135", "dx = 9 + 2 · 3 · 21 = 135")
     expect(edges(browser) == ["edge down", "edge down"], "the gradient goes down both edges of x · x")
-    browser.press(LEFT)
+    browser.press(Keys.LEFT)
     expect(row(browser, "x", "gradient") == "1 of 3 parts", "← takes it back")
-    browser.press(HOME)
+    browser.press(Keys.HOME)
     expect(row(browser, "add", "value") == "", "Home is before the first op")
-    browser.press(END)
+    browser.press(Keys.END)
     expect(row(browser, "x", "gradient") == "135", "End is the last step")
     browser.run("document.querySelectorAll('svg .op')[1].dispatchEvent(new MouseEvent('click', { bubbles: true }))")
     expect("step 5 of 6" in text(browser, "#place"), "a click on an op, on the way back, goes to its backward")
-    browser.press(HOME)
+    browser.press(Keys.HOME)
     browser.run("document.querySelector('#tape').click()")
     expect("step 1 of 6" in text(browser, "#place"), "a click beside the ops is one step")
     picture = browser.run("return tapePage.still()")
@@ -75,15 +76,15 @@ def walk_model(browser, page):
 def walk_values(browser, page):
     browser.open(page)
     expect("values only" in text(browser, "#summary"), "a page from before backward says so")
-    browser.press(END)
+    browser.press(Keys.END)
     expect("forward" in text(browser, "#place"), "and has no step of backward")
 
 
 def main():
-    with browsing() as browser:
+    with Browser() as browser:
         for walk, page in zip((walk_diamond, walk_model, walk_values), sys.argv[1:]):
             walk(browser, page)
-        expect_silence(browser)
+        browser.expect_silence()
 
 
 if __name__ == "__main__":
