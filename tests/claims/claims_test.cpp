@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <numeric>
+#include <regex>
+#include <set>
 
 #include "../../experiments/claims/file.h"
 #include "../../experiments/claims/plan.h"
@@ -77,6 +79,26 @@ TEST_CASE("every row of the texts is complete, in both languages") {
     }
     for (const Passage& passage : claim->passages) CHECK_FALSE(passage.reading.zh.empty());
   }
+}
+
+// experiments/coverage.md is made of these items.
+TEST_CASE("each item of the texts names claims, a command that its program takes, or why there is none") {
+  std::set<std::string> named, known;
+  for (const ClaimFile& file : builtin_claims())
+    for (const std::string& item : file.source.items) {
+      CAPTURE(item);
+      const std::string how = item.substr(item.find(" | ") + 3);
+      const std::regex id("\\b[A-Z][0-9]{2}\\b"), command("`(\\w+)([^`]*)`");
+      const std::sregex_iterator ids(how.begin(), how.end(), id), commands(how.begin(), how.end(), command),
+          end;
+      CHECK((ids != end || commands != end || how.starts_with("cannot run here: ")));
+      for (auto at = ids; at != end; ++at) named.insert(at->str());
+      for (auto at = commands; at != end; ++at) {
+        ran((*at)[1], (*at)[2].str() + " --print-config");
+      }
+    }
+  for (const Claim* claim : builtin_table()) known.insert(claim->id);
+  CHECK(named == known);
 }
 
 TEST_CASE("no part gives a word another tolerance than tolerance.cpp does") {
@@ -235,7 +257,8 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   summary["measured"]["shift.layernorm.change"] = same_for_all_seeds(0.5);
   Part of_mean;
   of_mean.predicate.rule = Rule::mean;
-  summary["measured"]["length.euclidean"] = seeds_about(of_mean, 1);
+  Json& lengths = summary["measured"]["length.euclidean"] = seeds_about(of_mean, 1);
+  lengths["values"].push_back(1.0);
   std::ofstream(path) << summary.dump(2);
   outcome = run_built("isobar verify", arguments + " --force");
   REQUIRE(outcome.code == 0);
@@ -253,6 +276,7 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   CHECK(run_built("isobar verify", arguments + " --force").code == 1);  // kept, but not forgotten
   CHECK(verdict("A05") == "refuted");
   CHECK(verdict("D11") == "confirmed");
+  CHECK(row("D11")["parts"][1]["looks"] == Json({20, 21}));
   CHECK(verdict("C03") == "partly");
 }
 

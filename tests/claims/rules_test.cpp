@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../../core/rng.h"
+#include "../verdict_rates/cells.h"
 
 namespace isobar::rules_test {
 
@@ -138,6 +139,24 @@ TEST_CASE("every_seed states a share of seeds that is too high once in a hundred
     CHECK(std::abs(share_of(PartOutcome::holds, n, {Rule::every_seed, -infinity, bound}) - error_rate) <
           allowed(error_rate));
   }
+}
+
+// A few cells of the table that verdict_rates prints.
+TEST_CASE("rules keep their error rate over four looks at seeds of every shape") {
+  constexpr int64_t few = 500;
+  for (const SeedShape& values : shapes())
+    for (const int64_t seeds : {3, 10, 20}) {
+      if (seeds < values.promised_from) continue;
+      for (const Asked asked : {Asked::at_least, Asked::printed}) {
+        const Rates one = rates(asked, values, seeds, few);
+        CAPTURE(values.name);
+        CAPTURE(seeds);
+        CHECK(one.refuted.back() <= most_of(few));
+        CHECK(one.confirmed.back() <= most_of(few));
+        if (values.name.starts_with("normal"))
+          CHECK(one.not_judged < 0.05 + 0.03);  // and three standard errors
+      }
+    }
 }
 
 TEST_CASE("time is mean, and refuses where the machine was busy") {
