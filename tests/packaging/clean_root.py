@@ -41,6 +41,15 @@ class Layer:
         shutil.copy("/etc/resolv.conf", self.upper / "etc")
 
 
+failures = []
+
+
+def expect(ok, what):
+    print(f"{'ok  ' if ok else 'FAIL'} {what}", flush=True)
+    if not ok:
+        failures.append(what)
+
+
 def needed():
     """Ends the program where no root can be made."""
     if os.geteuid() or not shutil.which("debootstrap"):

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "experiments/course/grading"))
 import clean_root, course
+from clean_root import expect, failures
 
 ASSIGNMENTS = ["a1", "a4"]
 INSTALL = """set -e
@@ -19,13 +20,6 @@ apt-get -qy --no-install-recommends install ./isobar.deb
 dpkg --verify isobar
 useradd -m student
 """
-failures = []
-
-
-def expect(ok, what):
-    print(f"{'ok  ' if ok else 'FAIL'} {what}", flush=True)
-    if not ok:
-        failures.append(what)
 
 
 def checked(layer, assignment, with_reference):

@@ -65,6 +65,22 @@ def run(argv, folder, limit=300):
     return done.returncode, done.stdout
 
 
+def training(pieces, setting, steps):
+    """The words of a training in one of the settings, into the folder `run`, on the corpus beside its folder."""
+    return [*MODEL.split(), *SETTINGS[setting].split(), "--gradient_accumulation_steps", str(pieces), "--max_iters", str(steps),
+            "--corpus", "../text.txt", "--out", "run"]
+
+
+def reference(programs, place, pieces, setting, steps):
+    """The folder where one process on one thread has run that training; it is run once."""
+    folder = place / f"one_{pieces}_{setting}"
+    if not folder.exists():
+        folder.mkdir()
+        code, said = run(command(programs, None, 1, [*training(pieces, setting, steps), "--threads", "1"]), folder)
+        assert code == 0, said
+    return folder / "run"
+
+
 def _without_circumstances(path):
     """summary.json without what tells of time and machine."""
     summary = json.loads(path.read_text())
