@@ -314,6 +314,20 @@ TEST_CASE("no sentence of the README has more than 30 words, and what it shows o
   CHECK(sentences > 30);
 }
 
+// The text without indentation: a block inside a list is indented.
+std::string without_indentation(const std::string& text) {
+  return std::regex_replace(text, std::regex("(^|\n)[ ]+"), "$1");
+}
+
+TEST_CASE("the code in autograd/README.md is in the files that its blocks name") {
+  const std::string readme = without_indentation(file_text(root / "autograd/README.md"));
+  const std::regex block("```cpp\n// ([^\n ]+)\n([^`]+)```");
+  int blocks = 0;
+  for (std::sregex_iterator at(readme.begin(), readme.end(), block), end; at != end; ++at, ++blocks)
+    CHECK_MESSAGE(holds(without_indentation(file_text(root / (*at)[1].str())), (*at)[2].str()), at->str());
+  CHECK(blocks == 6);
+}
+
 TEST_CASE("the tests' README names every test that gives up after a time") {
   const std::string told = paragraph(file_text(root / "tests/README.md"), "A test that waits gives up");
   const std::regex limit(

@@ -19,7 +19,7 @@ TEST_CASE("CMake, the changelog, the citation and the programs agree on the vers
   const std::string version = first_match("CMakeLists.txt", "project\\(isobar VERSION ([0-9.]+) ");
   CHECK(first_match("CHANGELOG.md", "\n## \\[([0-9][^\\]]*)\\]") == version);
   CHECK(first_match("CITATION.cff", "\nversion: ([^\n]*)") == version);
-  CHECK(run_built("decay_study", "--version").out.find(version) != std::string::npos);
+  CHECK(holds(run_built("decay_study", "--version").out, version));
   // Packages that ask for this one ask for its minor version.
   for (const char* file : {"tests/packaging/find_package/CMakeLists.txt",
                            "tests/packaging/data/CMakeLists.txt", "experiments/course/kit/CMakeLists.txt"})

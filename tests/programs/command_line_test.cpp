@@ -1,5 +1,5 @@
-
 #include "../../experiments/harness/environment.h"
+#include "../../experiments/harness/lists.h"
 #include "../studies/study.h"
 
 namespace isobar::command_line_test {
@@ -81,6 +81,13 @@ TEST_CASE("a bad config file is refused by name and place") {
   check_file(R"({"rate": 1e999})", "not valid JSON");
   check_file("", "not valid JSON");
   check_file(std::string(2 << 20, ' '), "at most");
+}
+
+TEST_CASE("the nearest name is found by edit distance, and a far one is not offered") {
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(did_you_mean("widht", std::vector<std::string>{"depth", "width"}) == "; did you mean width?");
+  CHECK(did_you_mean("zzzzz", std::vector<std::string>{"depth", "width"}) == "");
 }
 
 TEST_CASE("--help lists settings, presets and exit codes, --version the version") {

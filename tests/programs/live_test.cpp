@@ -30,10 +30,8 @@ const std::string four_lines =
 
 // A run that trains for minutes, unless it is killed.
 std::vector<std::string> endless(const std::string& folder) {
-  return words_in(
-      "train_lm --corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16"
-      " --batch_size 4 --max_iters 1000000 --eval_interval 5 --eval_iters 1 --checkpoint_interval 0 --out " +
-      folder);
+  return words_in("train_lm --tiny --corpus synthetic --max_iters 1000000 --checkpoint_interval 0 --out " +
+                  folder);
 }
 
 int64_t lines_of(const std::string& path) {
@@ -254,15 +252,12 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
   }
   CHECK(left.read("/series/module_std").size(1) ==
         static_cast<int64_t>(left.read_strings("/modules").size()));
-  CHECK(run_built("isobar watch", run + " --once").code == 0);
+  ran("isobar watch", run + " --once");
 }
 
 TEST_CASE("a finished run, and one that said nothing, can be watched, and no run is one clear error") {
   const TemporaryFolder folder;
-  ran("train_lm",
-      "--corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
-      " --max_iters 20 --warmup_iters 2 --eval_interval 10 --eval_iters 2 --out runs/train_lm",
-      folder.path());
+  ran("train_lm", "--tiny --corpus synthetic --max_iters 20 --out runs/train_lm", folder.path());
   const Outcome to_the_end = ran("isobar watch", "runs/train_lm", folder.path());
   CHECK(to_the_end.err.empty());
   CHECK(holds(to_the_end.out, "runs/train_lm: finished, 20 of 20 steps\n"));
@@ -272,12 +267,7 @@ TEST_CASE("a finished run, and one that said nothing, can be watched, and no run
 
   // A run that says nothing can be watched all the same, and what watch shows is its result, no log.
   const ScopedVariable silent("ISOBAR_LOG", "off");
-  const Outcome quiet = run_built(
-      "train_lm",
-      "--corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16 --batch_size 4"
-      " --max_iters 20 --eval_interval 10 --eval_iters 2 --out quiet",
-      folder.path());
-  CHECK(quiet.code == 0);
+  const Outcome quiet = ran("train_lm", "--tiny --corpus synthetic --out quiet", folder.path());
   CHECK(quiet.out + quiet.err == "");
   CHECK(holds(run_built("isobar watch", "quiet --once", folder.path()).out, "blocks.0.self_attn.q_proj "));
 

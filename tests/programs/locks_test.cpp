@@ -28,10 +28,10 @@ TEST_CASE("a folder into which a run writes is refused to every other run, until
         refused.err.ends_with(": --out: another run is writing into '" + run + "'; choose another folder\n"));
   }
   // Whoever looks at the run is in nobody's way.
-  CHECK(run_built("isobar watch", run + " --once").code == 0);
+  ran("isobar watch", run + " --once");
   first.send(SIGKILL);
   CHECK(first.wait() == -SIGKILL);
-  CHECK(run_built("decay_study", "--depth 2 --out " + run).code == 0);
+  ran("decay_study", "--depth 2 --out " + run);
 }
 
 }  // namespace isobar::locks_test

@@ -95,16 +95,15 @@ TEST_CASE("an empty word in place of a file or folder is refused") {
     CAPTURE(words);
     const Outcome refused = run_built(words, "", folder.path());
     CHECK(refused.code == 2);
-    CHECK(refused.err.find(": wanted a name, got an empty word; is a variable of the shell not set?\n") !=
-          std::string::npos);
+    CHECK(holds(refused.err, ": wanted a name, got an empty word; is a variable of the shell not set?\n"));
   }
   CHECK(folder.names().empty());
 }
 
 TEST_CASE("of an option that is given twice the later word counts, in studies and tools") {
   const Outcome study = run_built("decay_study", "--seed 1 --seed 2 --depth 3 --depth 4 --print-config");
-  CHECK(study.out.find("\"seed\": 2") != std::string::npos);
-  CHECK(study.out.find("\"depth\": 4") != std::string::npos);
+  CHECK(holds(study.out, "\"seed\": 2"));
+  CHECK(holds(study.out, "\"depth\": 4"));
   const TemporaryFolder folder;
   folder.write("text", "abc");
   CHECK(run_built("isobar tokenize encode", "--tokenizer nothing.json --tokenizer byte text", folder.path())

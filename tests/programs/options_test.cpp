@@ -60,8 +60,7 @@ TEST_CASE("--help of every program has an example on top, 80 columns and at most
   CHECK(programs().size() >= 20);
   for (const std::string& program : programs()) {
     CAPTURE(program);
-    const Outcome help = run_built(program, "--help");
-    CHECK(help.code == 0);
+    const Outcome help = ran(program, "--help");
     const Strings lines = lines_of(help.out);
     CHECK(lines.size() <= 50);
     for (const std::string& line : lines) {
@@ -181,8 +180,7 @@ TEST_CASE("a default that a given flag makes impossible gives way, a given value
         Row{"lm_norms", "--deep_steps 10", "\"deep_warmup_iters\": 3", "--deep_warmup_iters 30"},
         Row{"lm_norms", "--n_head 8 --n_kv_head 8 --deep_steps 50", "\"deep_warmup_iters\": 30", ""}}) {
     CAPTURE(row.flags);
-    const Outcome printed = run_built(row.program, std::string(row.flags) + " --print-config");
-    CHECK(printed.code == 0);
+    const Outcome printed = ran(row.program, std::string(row.flags) + " --print-config");
     CHECK(holds(printed.out, row.printed));
     if (row.refused[0] == '\0') continue;
     const TemporaryFolder folder;
@@ -225,8 +223,7 @@ TEST_CASE("each study asks a question, has a page, and a preset that takes a sec
   }
   // Nothing is expected of what is measured; flags win.
   const TemporaryFolder folder;
-  const Outcome outcome = run_built("majority", "--tiny --d_model 4", folder.path());
-  CHECK(outcome.code == 0);
+  ran("majority", "--tiny --d_model 4", folder.path());
   const Json summary = Json::parse(file_text(folder / "runs/majority/summary.json"));
   CHECK(summary["expectations"].empty());
   CHECK(summary["config"]["preset"] == "tiny");

@@ -61,13 +61,8 @@ TEST_CASE("sample goes on from the prompt, the same for the same seed") {
 
 TEST_CASE("sample needs no prompt where the text had no newline") {
   const TemporaryFolder folder;
-  const std::string train =
-      "--corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 16 --block_size 16"
-      " --max_iters 2 --warmup_iters 1 --eval_iters 1 --out run";
-  ran("train_lm", train, folder.path());
-  const Outcome drawn = run_built("isobar sample", "run --max_new_tokens 9", folder.path());
-  INFO(drawn.err);
-  CHECK(drawn.code == 0);
+  ran("train_lm", "--tiny --corpus synthetic --out run", folder.path());
+  const Outcome drawn = ran("isobar sample", "run --max_new_tokens 9", folder.path());
   CHECK(drawn.out.size() == 1 + 9 + 1);
   CHECK(run_built("isobar sample", "run --prompt Z", folder.path()).code == 2);
 }
@@ -139,32 +134,27 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
   place.folder.write("config.json", "{");
   place.folder.write("junk.safetensors", std::string(3000, 'x'));
   REQUIRE(place.in_folder("isobar prepare", "my.txt -o tokens.safetensors").code == 0);
-  const struct {
-    const char *program, *arguments, *part;
-  } refusals[] = {
-      {"isobar sample", "", "CHECKPOINT is required"},
-      {"isobar sample", "none.safetensors", "none.safetensors"},
-      {"isobar sample", "junk.safetensors", "junk.safetensors: is no isobar checkpoint"},
-      {"isobar sample", "there", "there"},
-      {"isobar sample", "runs/train_lm --top_p 2", "--top_p: wanted a chance in (0, 1], got 2"},
-      {"isobar sample", "runs/train_lm --temperature -1", "--temperature: wanted 0 or more"},
-      {"isobar sample", "runs/train_lm --prompt 'ß'", "ß"},
-      {"isobar sample", "runs/train_lm --temprature 1", "--temprature"},
-      {"isobar evaluate", "runs/train_lm", "--corpus: wanted a text file"},
-      {"isobar evaluate", "runs/train_lm --corpus none.txt", "none.txt"},
-      {"isobar evaluate", "runs/train_lm --corpus tokens.safetensors",
-       "is a token store; name the text it was made from"},
-      {"isobar export", "runs/train_lm -o out.bin", "--output: wanted a name that ends with .safetensors"},
-      {"isobar export", "runs/train_lm -o o/x.safetensors --layout gpt2",
-       "layout gpt2: wanted norm layernorm"},
-      {"isobar export", "runs/train_lm -o o/x.safetensors --layout bert",
-       "--layout: wanted one of llama, gpt2"},
-      {"isobar import", "bad.safetensors -o o.safetensors", "config.json: not valid JSON"},
-      {"isobar import", "bad.safetensors", "--output: wanted the checkpoint to write"}};
-  const std::vector<std::string> before = place.folder.names();
-  for (const auto& refusal : refusals)
-    check_refused(refusal.program, refusal.arguments, refusal.part, place.folder.path());
-  CHECK(place.folder.names() == before);
+  check_refusals(
+      {{"isobar sample", "", "CHECKPOINT is required"},
+       {"isobar sample", "none.safetensors", "none.safetensors"},
+       {"isobar sample", "junk.safetensors", "junk.safetensors: is no isobar checkpoint"},
+       {"isobar sample", "there", "there"},
+       {"isobar sample", "runs/train_lm --top_p 2", "--top_p: wanted a chance in (0, 1], got 2"},
+       {"isobar sample", "runs/train_lm --temperature -1", "--temperature: wanted 0 or more"},
+       {"isobar sample", "runs/train_lm --prompt 'ß'", "ß"},
+       {"isobar sample", "runs/train_lm --temprature 1", "--temprature"},
+       {"isobar evaluate", "runs/train_lm", "--corpus: wanted a text file"},
+       {"isobar evaluate", "runs/train_lm --corpus none.txt", "none.txt"},
+       {"isobar evaluate", "runs/train_lm --corpus tokens.safetensors",
+        "is a token store; name the text it was made from"},
+       {"isobar export", "runs/train_lm -o out.bin", "--output: wanted a name that ends with .safetensors"},
+       {"isobar export", "runs/train_lm -o o/x.safetensors --layout gpt2",
+        "layout gpt2: wanted norm layernorm"},
+       {"isobar export", "runs/train_lm -o o/x.safetensors --layout bert",
+        "--layout: wanted one of llama, gpt2"},
+       {"isobar import", "bad.safetensors -o o.safetensors", "config.json: not valid JSON"},
+       {"isobar import", "bad.safetensors", "--output: wanted the checkpoint to write"}},
+      place.folder);
 }
 
 }  // namespace isobar::use_model_test

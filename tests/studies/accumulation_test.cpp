@@ -47,9 +47,7 @@ std::vector<double> losses_of(const std::string& folder) {
 }
 
 void train_tiny(const std::string& flags, const std::string& folder) {
-  const Outcome run = run_built("train_lm", tiny + " " + flags + " --out " + folder);
-  INFO(run.err);
-  REQUIRE(run.code == 0);
+  ran("train_lm", tiny + " " + flags + " --out " + folder);
 }
 
 TEST_CASE("pieces of a batch leave the gradients and the loss of the whole, but for rounding") {

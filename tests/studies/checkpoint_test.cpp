@@ -2,14 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
-
 #include "../../data/checked_file.h"
 #include "../../experiments/harness/settings.h"
 #include "../../experiments/lm/train.h"
 #include "../../nn/model.h"
 #include "../message_of.h"
 #include "../run.h"
+#include "../same_tensors.h"
 
 namespace isobar::checkpoint_test {
 
@@ -53,18 +52,10 @@ struct Trained {
   }
 };
 
-std::string bits(const Tensor& x) {
-  const Tensor packed = raw::contiguous(x);
-  return dispatch_any(packed.dtype(), [&]<class T>() {
-    return std::string(reinterpret_cast<const char*>(packed.data<T>()), packed.numel() * sizeof(T));
+bool same(const std::vector<NamedTensor>& a, const std::vector<NamedTensor>& b) {
+  return std::is_permutation(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
+    return one.name == other.name && same_bits(one.tensor, other.tensor);
   });
-}
-
-bool same(const std::vector<NamedTensor>& a, std::vector<NamedTensor> b) {
-  std::map<std::string, std::string> left, right;
-  for (const NamedTensor& named : a) left[named.name] = bits(named.tensor);
-  for (const NamedTensor& named : b) right[named.name] = bits(named.tensor);
-  return a.size() == b.size() && left == right;
 }
 
 TEST_CASE("a checkpoint gives back every bit") {
@@ -82,7 +73,7 @@ TEST_CASE("a checkpoint gives back every bit") {
   CHECK(loaded.best_val_loss == 2.5);
   CHECK(loaded.skipped_steps == 1);
   CHECK(loaded.corpus == saved.corpus);
-  CHECK(bits(loaded.run.series.at("loss")) == bits(saved.run.series.at("loss")));
+  CHECK(same_bits(loaded.run.series.at("loss"), saved.run.series.at("loss")));
   CHECK(loaded.run.series.at("rows").shape() == Shape{1, 2});
   CHECK(loaded.run.lists == saved.run.lists);
   CHECK(checkpoint_bytes(loaded) == checkpoint_bytes(saved));
@@ -92,7 +83,7 @@ TEST_CASE("a checkpoint's model computes what the trained one does") {
   Trained trained;
   LanguageModel model = model_of(trained.checkpoint());
   const Tensor x = tensor({1, 5}, std::vector<int64_t>{6, 5, 4, 3, 2});
-  CHECK(bits(model(x)) == bits(trained.model(x)));
+  CHECK(same_bits(model(x), trained.model(x)));
 }
 
 TEST_CASE("nothing is saved of tensors that are not finite") {
@@ -138,7 +129,7 @@ TEST_CASE("a run's folder keeps the last checkpoints and the best, and removes w
 TEST_CASE("a damaged checkpoint is named and the one before it taken") {
   const TemporaryFolder folder;
   Trained trained;
-  CHECK(message_of([&] { newest_checkpoint(folder / "run"); }).find("found none") != std::string::npos);
+  CHECK(holds(message_of([&] { newest_checkpoint(folder / "run"); }), "found none"));
   std::filesystem::create_directory(folder / "run");
   CheckpointFolder checkpoints(folder / "run", {.keep = 3, .fresh = true});
   for (const int64_t step : {1, 2, 3}) checkpoints.save(trained.checkpoint(step), {.step = true});
@@ -153,10 +144,9 @@ TEST_CASE("a damaged checkpoint is named and the one before it taken") {
   REQUIRE(heard.size() == 2);
   CHECK(heard[0] == folder / "run/checkpoints/step_000003.safetensors" +
                         ": is damaged: its checksum is not that of its content");
-  CHECK(heard[1].find("step_000002.safetensors") != std::string::npos);
+  CHECK(holds(heard[1], "step_000002.safetensors"));
   std::filesystem::remove(folder / "run/checkpoints/step_000001.safetensors");
-  CHECK(message_of([&] { newest_checkpoint(folder / "run"); }).find("none of its 2 checkpoints") !=
-        std::string::npos);
+  CHECK(holds(message_of([&] { newest_checkpoint(folder / "run"); }), "none of its 2 checkpoints"));
 }
 
 TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
@@ -167,7 +157,7 @@ TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
     folder.write("x.safetensors", bytes);
     const std::string message = message_of([&] { load_checkpoint(folder / "x.safetensors"); });
     CHECK(message.starts_with(folder / "x.safetensors" + ": "));
-    CHECK(message.find('\n') == std::string::npos);
+    CHECK_FALSE(holds(message, "\n"));
     return message;
   };
   for (const size_t length : {size_t{0}, size_t{1}, size_t{17}, size_t{100}, size_t{511}, size_t{512},
@@ -175,10 +165,10 @@ TEST_CASE("a checkpoint that is cut or changed anywhere is one clear error") {
     CAPTURE(length);
     refused(whole.substr(0, length));
   }
-  CHECK(refused(whole.substr(0, 1000)).find("bytes, but only 992 follow") != std::string::npos);
-  CHECK(refused(whole + '\0').find("1 bytes after the last tensor belong to no tensor") != std::string::npos);
-  CHECK(refused("").find("is no isobar checkpoint") != std::string::npos);
-  CHECK(refused(whole.substr(512)).find("is no isobar checkpoint") != std::string::npos);
+  CHECK(holds(refused(whole.substr(0, 1000)), "bytes, but only 992 follow"));
+  CHECK(holds(refused(whole + '\0'), "1 bytes after the last tensor belong to no tensor"));
+  CHECK(holds(refused(""), "is no isobar checkpoint"));
+  CHECK(holds(refused(whole.substr(512)), "is no isobar checkpoint"));
   for (const char* old : {"isobar checkpoint\nxxh3-64 ", "\x89HDF\r\n\x1a\n"})
     CHECK(
         refused(old + std::string(600, 'x')) ==
@@ -266,8 +256,8 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
     save_checkpoint(folder / "x.safetensors", checkpoint);
     const std::string message = message_of([&] { model_of(load_checkpoint(folder / "x.safetensors")); });
     INFO(message);
-    CHECK(message.find(hostile.part) != std::string::npos);
-    CHECK(message.find('\n') == std::string::npos);
+    CHECK(holds(message, hostile.part));
+    CHECK_FALSE(holds(message, "\n"));
   }
 
   // Other files with right checksums: those of another kind and version, without a part, with another dtype.

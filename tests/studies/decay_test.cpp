@@ -9,7 +9,7 @@ namespace isobar::decay_test {
 using namespace isobar::decay;
 using doctest::Approx;
 
-TEST_CASE("one layer's values are those of its arithmetic, done by hand") {
+TEST_CASE("one layer's values are those of its arithmetic, written out") {
   Config config;
   config.depth = 1;
   config.width = 4;
@@ -22,54 +22,25 @@ TEST_CASE("one layer's values are those of its arithmetic, done by hand") {
   const Tensor x = rng.split("x").normal({3, 4}, 0, 1, Dtype::f64);
   const Net net(config, rng.split("net"));
   const Linear& linear1 = *net.layers[0].linear1;
-  std::vector<double> z, y;
-  double dw[4][4] = {};
-  for (int b = 0; b < 3; ++b)
-    for (int j = 0; j < 4; ++j) {
-      double sum = linear1.bias.at({j});
-      for (int k = 0; k < 4; ++k) sum += x.at({b, k}) * linear1.weight.at({j, k});
-      z.push_back(sum);
-      y.push_back(std::max(sum, 0.0));
-      for (int k = 0; k < 4; ++k) dw[j][k] += sum > 0 ? x.at({b, k}) : 0;
-    }
-  const auto mean_of = [](const std::vector<double>& v) {
-    double sum = 0;
-    for (const double value : v) sum += value;
-    return sum / static_cast<double>(v.size());
+  const Tensor z = matmul(x, transpose(linear1.weight.detach())) + linear1.bias.detach(), y = relu(z);
+  const Tensor slopes = where(greater(z, 0.0), 1.0, zeros(z.shape(), Dtype::f64));
+  const Tensor dw = matmul(transpose(slopes), x);  // of the sum of all y
+  const auto std_of = [](const Tensor& v) { return std_dev(v).item(); };
+  const auto along_one = [](const Tensor& v) {  // mean squared cosine of each row and (1, 1, 1, 1)
+    return sqrt(mean(square(sum(v, {-1})) / (4 * sum(square(v), {-1})))).item();
   };
-  const auto std_of = [&](const std::vector<double>& v) {
-    double squares = 0;
-    for (const double value : v) squares += (value - mean_of(v)) * (value - mean_of(v));
-    return std::sqrt(squares / (static_cast<double>(v.size()) - 1));
-  };
-  const auto along_one = [](const std::vector<double>& v) {
-    double cosines = 0;
-    for (size_t b = 0; b < 3; ++b) {
-      double sum = 0, squares = 0;
-      for (size_t j = 0; j < 4; ++j) {
-        sum += v[4 * b + j];
-        squares += v[4 * b + j] * v[4 * b + j];
-      }
-      cosines += sum * sum / (4 * squares);
-    }
-    return std::sqrt(cosines / 3);
-  };
-  double across = 0, squares = 0;
-  for (size_t j = 0; j < 4; ++j) across += std_of({y[j], y[4 + j], y[8 + j]}) / 4;
-  for (const auto& row : dw)
-    for (const double value : row) squares += value * value;
 
-  CHECK(signals.input_std == Approx(std_of(x.to_vector<double>())));
+  CHECK(signals.input_std == Approx(std_of(x)));
   CHECK(layer.linear_std == Approx(std_of(z)));
-  CHECK(layer.linear_mean == Approx(mean_of(z)));
+  CHECK(layer.linear_mean == Approx(mean(z).item()));
   CHECK(std::isnan(layer.norm_std));
   CHECK(layer.relu_std == Approx(std_of(y)));
   CHECK(layer.output_std == Approx(std_of(y)));
-  CHECK(layer.output_mean == Approx(mean_of(y)));
+  CHECK(layer.output_mean == Approx(mean(y).item()));
   CHECK(layer.linear_along_one == Approx(along_one(z)));
   CHECK(layer.output_along_one == Approx(along_one(y)));
-  CHECK(layer.across_batch_std == Approx(across));
-  CHECK(layer.weight_gradient_norm == Approx(std::sqrt(squares)));
+  CHECK(layer.across_batch_std == Approx(mean(std_dev(y, std::vector<int>{0})).item()));
+  CHECK(layer.weight_gradient_norm == Approx(sqrt(sum(square(dw))).item()));
   CHECK(layer.output_gradient_norm == Approx(std::sqrt(12.0)));
 }
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../../experiments/lm_norms/results.h"
+#include "../../experiments/lm_norms/training.h"
 #include "../run.h"
 
 namespace isobar::lm_norms_test {
@@ -58,6 +59,41 @@ TEST_CASE("the largest stable rate is that at which a seed learned, for each see
   CHECK(std::isnan(none[0]));
   CHECK(none[1] == 1e-3);
   CHECK(results.largest_stable_rates("64x4", "pre.rmsnorm").empty());
+}
+
+TEST_CASE("a best rate at an edge asks for the next one beyond it, on a grid of 1 and 3") {
+  const std::vector<double> rates = {3e-3, 1e-3, 1e-2};  // in any order
+  CHECK(rate_beyond(rates, 1e-2) == 3e-2);
+  CHECK(rate_beyond(rates, 1e-3) == 3e-4);
+  CHECK(rate_beyond(std::vector<double>{0.03, 0.1}, 0.1) == 0.3);
+  // Rates that are not of the grid: 2e-3 √10 = 6.3e-3 is nearer, as a ratio, to 1e-2 than to 3e-3.
+  CHECK(rate_beyond(std::vector<double>{1e-3, 2e-3}, 2e-3) == 1e-2);
+  CHECK(rate_beyond(std::vector<double>{2e-3, 5e-3}, 2e-3) == 1e-3);
+}
+
+TEST_CASE("a sweep ends between two rates, with a single rate, and at 1e-5 and 1") {
+  CHECK_FALSE(rate_beyond(std::vector<double>{1e-3, 3e-3, 1e-2}, 3e-3).has_value());
+  CHECK_FALSE(rate_beyond(std::vector<double>{3e-3}, 3e-3).has_value());
+  CHECK_FALSE(rate_beyond(std::vector<double>{3e-3, 3e-3}, 3e-3).has_value());
+  CHECK_FALSE(rate_beyond(std::vector<double>{0.3, 1}, 1).has_value());
+  CHECK_FALSE(rate_beyond(std::vector<double>{1e-5, 1e-4}, 1e-5).has_value());
+  CHECK_FALSE(rate_beyond(std::vector<double>{1e-9, 1e25}, 1e-9).has_value());
+  CHECK_FALSE(rate_beyond(std::vector<double>{1e-9, 1e25}, 1e25).has_value());
+}
+
+TEST_CASE("a sweep upwards, or downwards, comes to its bound in steps of about 3") {
+  for (const bool up : {true, false}) {
+    CAPTURE(up);
+    std::vector<double> rates = up ? std::vector<double>{1e-5, 3e-5} : std::vector<double>{1, 0.3};
+    while (const auto next = rate_beyond(rates, rates.back())) {
+      const double ratio = up ? *next / rates.back() : rates.back() / *next;
+      CHECK(ratio > 2.9);
+      CHECK(ratio < 3.4);
+      rates.push_back(*next);
+    }
+    CHECK(rates.size() == 11);
+    CHECK(rates.back() == (up ? 1 : 1e-5));
+  }
 }
 
 TEST_CASE("lm_norms compares nets seed by seed") {
@@ -173,7 +209,7 @@ TEST_CASE("dyt_equal begins as dyt_sqrtd, layernorm_bias as layernorm, and both 
   const Json measured = measured_of(
       " --nets pre.dyt,pre.dyt_sqrtd,pre.dyt_equal,pre.layernorm,pre.layernorm_bias --steps 20"
       " --pair_nets '' --deep_nets ''");
-  const auto median = [&](const char* key) { return measured.at(key)["median"].get<double>(); };
+  const auto median = [&](const char* key) { return value_of(measured, key); };
   // The same function, up to rounding in f32.
   CHECK(median("pre.dyt_equal.start_loss") == Approx(median("pre.dyt_sqrtd.start_loss")).epsilon(1e-5));
   CHECK(median("pre.layernorm_bias.start_loss") == Approx(median("pre.layernorm.start_loss")).epsilon(1e-6));

@@ -75,12 +75,7 @@ TEST_CASE("logit_growth measures the values that decide its claims") {
   const TemporaryFolder folder;
   const Outcome run = ran("logit_growth", tiny + " --out " + folder / "run");
   const Json summary = Json::parse(file_text(folder / "run/summary.json")), measured = summary["measured"];
-  const auto median = [&](const char* key) {
-    CAPTURE(key);
-    REQUIRE(measured.contains(key));
-    return measured[key]["median"].get<double>();
-  };
-
+  const auto median = [&](const char* key) { return value_of(measured, key); };
   for (const char* key : {"none.logit.start", "none.logit.end", "softcap.precap.end", "qk_norm.logit.end"})
     CHECK(median(key) > 0);
   CHECK(median("softcap.precap.end") > 0.05);
@@ -90,9 +85,8 @@ TEST_CASE("logit_growth measures the values that decide its claims") {
   CHECK(median("qk_norm.logit.start") <= std::sqrt(8.0) * (1 + 1e-6));
   CHECK(median("softcap.precap_over_cap.end") == Approx(median("softcap.precap.end") / 0.05));
   CHECK(summary["corpus"] == "synthetic");
-  for (const char* key :
-       {"softcap_minus_none.val_loss.share_of_gain", "qk_norm_minus_none.val_loss.share_of_gain"})
-    CHECK(measured.contains(key));
+  check_keys(measured,
+             {"softcap_minus_none.val_loss.share_of_gain", "qk_norm_minus_none.val_loss.share_of_gain"});
   CHECK(median("softcap50.value.x100") == Approx(48.2014).epsilon(1e-5));  // 50 tanh 2
   CHECK(median("softcap50.slope.x100") == Approx(0.070651).epsilon(1e-4));
   CHECK(median("softcap50.largest_gap_to_clip_over_cap") == Approx(0.238406).epsilon(1e-4));

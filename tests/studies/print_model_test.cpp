@@ -12,9 +12,7 @@
 namespace isobar::print_model_test {
 
 TEST_CASE("--preset minimind --print-model: 25,829,888 parameters and 17 RMSNorms, no corpus needed") {
-  const Outcome run = run_built("train_lm", "--preset minimind --print-model --corpus missing.txt");
-  INFO(run.out, run.err);
-  CHECK(run.code == 0);
+  const Outcome run = ran("train_lm", "--preset minimind --print-model --corpus missing.txt");
   CHECK(holds(run.out, "total: 25,829,888 parameters in "));
   CHECK(holds(run.out, " 17 RMSNorms"));
   CHECK(holds(run.out, "blocks.7.self_attn.k_proj"));
@@ -24,19 +22,15 @@ TEST_CASE("--preset minimind --print-model: 25,829,888 parameters and 17 RMSNorm
 
 TEST_CASE("train_lm --preset babygpt --print-model: nanoGPT's 10.65 million without the positions") {
   // 65·384 + 256·384 + 6 (2·384 + 12·384²) + 384
-  const Outcome run = run_built("train_lm", "--preset babygpt --print-model");
-  INFO(run.out, run.err);
-  CHECK(run.code == 0);
+  const Outcome run = ran("train_lm", "--preset babygpt --print-model");
   CHECK(holds(run.out, "total: 10,745,088 parameters in "));
 }
 
 TEST_CASE("train_lm --print-model counts the tokens of a token store") {
   const TemporaryFolder folder;
   folder.write("abc.txt", "abcabcabc");
-  REQUIRE(run_built("isobar prepare", "abc.txt -o tokens.safetensors", folder.path()).code == 0);
-  const Outcome run = run_built("train_lm", "--corpus tokens.safetensors --print-model", folder.path());
-  INFO(run.out, run.err);
-  CHECK(run.code == 0);
+  ran("isobar prepare", "abc.txt -o tokens.safetensors", folder.path());
+  const Outcome run = ran("train_lm", "--corpus tokens.safetensors --print-model", folder.path());
   CHECK(holds(run.out, "weight [3, 128]"));
 }
 

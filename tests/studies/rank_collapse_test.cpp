@@ -9,7 +9,7 @@ namespace isobar::rank_collapse_test {
 
 TEST_CASE("without skips positions become equal at a cubic rate, with skips they do not") {
   const auto measured = measured_of("rank_collapse", "--d_model 32 --length 8 --depth 6 --seeds 10");
-  const auto median = [&](const std::string& key) { return measured.at(key).at("median").get<double>(); };
+  const auto median = [&](const std::string& key) { return value_of(measured, key); };
   for (const std::string part : {"", ".mlp"})
     for (const std::string norm : {"", ".norm"}) {
       CAPTURE(part + norm);

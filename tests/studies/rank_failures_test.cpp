@@ -38,8 +38,8 @@ TEST_CASE("one flipped bit in one rank's weights is found, and all ranks name th
   for (const std::string& said : heard(4, {0})) CHECK(said.starts_with("after step 40: rank 0 of 4 ("));
   const std::string undecided = heard(2, {1})[0];
   CHECK(undecided.starts_with("after step 40: rank 0 of 2 ("));
-  CHECK(undecided.find(", rank 1 of 2 (") != std::string::npos);
-  CHECK(undecided.find("do not have the same weights") != std::string::npos);
+  CHECK(holds(undecided, ", rank 1 of 2 ("));
+  CHECK(holds(undecided, "do not have the same weights"));
 }
 
 TEST_CASE("what the first rank finds is what all find, and what it throws, all throw") {
@@ -90,8 +90,8 @@ TEST_CASE("a child is no rank: it does not see what a launcher told its parent")
   const ScopedVariable rank("OMPI_COMM_WORLD_RANK", "1"), other("PMI_RANK", "1"), third("PMIX_RANK", "1"),
       kept("ISOBAR_LOG", "info");
   const std::string seen = run_child("/usr/bin/env", {}).out;
-  CHECK(seen.find("ISOBAR_LOG=info") != std::string::npos);
-  for (const char* name : {"OMPI_", "PMI_", "PMIX_"}) CHECK(seen.find(name) == std::string::npos);
+  CHECK(holds(seen, "ISOBAR_LOG=info"));
+  for (const char* name : {"OMPI_", "PMI_", "PMIX_"}) CHECK_FALSE(holds(seen, name));
 }
 
 }  // namespace isobar::rank_failures_test

@@ -1,15 +1,12 @@
 // train_lm killed, interrupted and resumed, as its users meet it.
 #include <doctest/doctest.h>
 
-#include <cstring>
-
 #include "../../experiments/lm/checkpoint.h"
 #include "../message_of.h"
 #include "../run.h"
+#include "../same_tensors.h"
 
 namespace isobar::resume_test {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int64_t steps = 40;
 
@@ -46,31 +43,18 @@ std::string step_path(const std::string& run, int64_t step) {
   return fmt::format("{}/checkpoints/step_{:06}.safetensors", run, step);
 }
 
-std::string bits(const Tensor& values) {
-  const std::vector<double> numbers = values.to_vector<double>();
-  std::string bytes(numbers.size() * sizeof(double), '\0');
-  if (!numbers.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  return bytes;
-}
-
 // Weights, moments, series and summary are equal, byte for byte but for timing and environment.
 void check_equal(const std::string& a, const std::string& b) {
   for (const char* name : {"loss.csv", "layers.csv", "metrics.jsonl"}) {
     CAPTURE(name);
     CHECK(file_text(a + "/" + name) == file_text(b + "/" + name));
   }
-  std::string summaries[2];
-  for (const int i : {0, 1}) {
-    Json summary = Json::parse(file_text((i == 0 ? a : b) + "/summary.json"));
-    for (const char* part : {"timing", "environment"}) summary.erase(part);
-    summaries[i] = summary.dump();
-  }
-  CHECK(summaries[0] == summaries[1]);
+  CHECK(results_in(a) == results_in(b));
   const Hdf5File one = Hdf5File::open(a + "/run.h5"), two = Hdf5File::open(b + "/run.h5");
   REQUIRE(one.names("/series") == two.names("/series"));
   for (const std::string& name : one.names("/series")) {
     CAPTURE(name);
-    CHECK(bits(one.read("/series/" + name)) == bits(two.read("/series/" + name)));
+    CHECK(same_bits(one.read("/series/" + name), two.read("/series/" + name)));
   }
   for (const char* list : {"/modules", "/module_types", "/weights", "/metrics"})
     CHECK(one.read_strings(list) == two.read_strings(list));
@@ -190,8 +174,7 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
   CHECK(file_text(whole + "/loss.csv") == file_text(folder / "again/loss.csv"));
   const Checkpoint end = load_checkpoint(step_path(whole, steps));
   const Checkpoint same = load_checkpoint(step_path(folder / "again", steps));
-  for (size_t i = 0; i < end.model.size(); ++i)
-    CHECK(bits(end.model[i].tensor) == bits(same.model[i].tensor));
+  for (size_t i = 0; i < end.model.size(); ++i) CHECK(same_bits(end.model[i].tensor, same.model[i].tensor));
 }
 
 TEST_CASE("a second Ctrl-C stops at once") {
@@ -231,11 +214,11 @@ TEST_CASE("numbers that are not finite end the run or are skipped and counted") 
   CHECK(skipping.code == 0);
   CHECK(holds(skipping.err, "bad_step.safetensors (a new file: the one of an earlier run is gone); skipped"));
   CHECK(holds(skipping.err, "bad_step.safetensors has the first such step; skipped"));
-  CHECK(Json::parse(file_text(run + "/summary.json"))["skipped_steps"] == 5);
+  CHECK(results_in(run)["skipped_steps"] == 5);
   const Checkpoint last = load_checkpoint(step_path(run, 6)), first = load_checkpoint(step_path(run, 5));
   CHECK(last.skipped_steps == 5);
   for (size_t i = 0; i < last.model.size(); ++i)
-    CHECK(bits(last.model[i].tensor) == bits(first.model[i].tensor));
+    CHECK(same_bits(last.model[i].tensor, first.model[i].tensor));
 }
 
 TEST_CASE("--anomaly changes no bit of a healthy run") {

@@ -163,10 +163,8 @@ TEST_CASE("a default that a given flag makes impossible gives way, and one sente
   CHECK(Json::parse(printed.out)["warmup_iters"] == 4);
   const TemporaryFolder folder;
   const Outcome run =
-      run_built("train_lm",
-                tiny + " --max_iters 4 --warmup_iters 1 --n_kv_head 1 --schedule wsd --out " + folder / "r");
-  INFO(run.err);
-  CHECK(run.code == 0);
+      ran("train_lm",
+          tiny + " --max_iters 4 --warmup_iters 1 --n_kv_head 1 --schedule wsd --out " + folder / "r");
   CHECK(run.out.starts_with("decay_iters is 1 instead of 400, because max_iters is 4\n"));
 }
 
@@ -194,7 +192,7 @@ TEST_CASE("fine-tuning begins with the weights and sizes of a checkpoint, a run 
   const std::string more =
       "--corpus synthetic --batch_size 4 --max_iters 4 --eval_iters 2 --checkpoint_interval 2";
   folder.write("other.txt", "!" + std::string(1000, 'a'));
-  for (const auto& [arguments, part] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [arguments, part] : std::map<std::string, std::string>{
            {"--n_layer 3", "'start' is a model with another n_layer: 2 there, 3 here; leave the option out"},
            {"--tokenizer byte", "--tokenizer: start brings its own; leave the option out"},
            {"--corpus other.txt", "other.txt: encode: '!' (U+0021) at byte 0 is none of the 16"},
@@ -208,9 +206,7 @@ TEST_CASE("fine-tuning begins with the weights and sizes of a checkpoint, a run 
   std::filesystem::remove_all(folder / "start");
   std::filesystem::remove(folder / "tuned/summary.json");
   std::filesystem::remove(folder / "tuned/checkpoints/step_000004.safetensors");
-  const Outcome resumed = run_built("train_lm", "--resume tuned", folder.path());
-  INFO(resumed.err);
-  CHECK(resumed.code == 0);
+  const Outcome resumed = ran("train_lm", "--resume tuned", folder.path());
   CHECK(holds(resumed.out, "going on after step 2 of 4"));
   CHECK(file_text(folder / "tuned/loss.csv") == losses);
 }
@@ -221,11 +217,7 @@ TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on
   const Outcome run = ran("train_lm", command, folder.path());
   ran("train_lm", tiny + " --checkpoint_interval 6 --seed 4 --out one", folder.path());
   CHECK(file_text(folder / "s/seed_4/loss.csv") == file_text(folder / "one/loss.csv"));
-  const auto summary_of = [&](const std::string& name) {
-    Json summary = Json::parse(file_text(folder / (name + "/summary.json")));
-    for (const char* part : {"timing", "environment"}) summary.erase(part);
-    return summary;
-  };
+  const auto summary_of = [&](const std::string& name) { return results_in(folder / name); };
   CHECK(summary_of("s/seed_4") == summary_of("one"));
   const Json summary = summary_of("s");
   const double a = summary_of("s/seed_3")["val_loss"], b = summary_of("one")["val_loss"];
@@ -243,9 +235,7 @@ TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on
   const Outcome other = run_built("train_lm", command + " --dropout 0.1", folder.path());
   CHECK(other.code == 2);
   CHECK(holds(other.err, "'s/seed_3' holds a run with other settings"));
-  const Outcome again = run_built("train_lm", command, folder.path());
-  INFO(again.err);
-  CHECK(again.code == 0);
+  const Outcome again = ran("train_lm", command, folder.path());
   CHECK(holds(again.out, "(was there)\nseed 4: "));
   CHECK(holds(file_text(folder / "s/seed_4/run.log"), "going on after step 6 of 12"));
   CHECK(summary_of("s") == summary);
