@@ -259,21 +259,11 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   of_mean.predicate.rule = Rule::mean;
   Json& lengths = summary["measured"]["length.euclidean"] = seeds_about(of_mean, 1);
   lengths["values"].push_back(1.0);
-  std::ofstream(path) << summary.dump(2);
-  outcome = run_built("isobar verify", arguments + " --force");
-  REQUIRE(outcome.code == 0);
-  CHECK(holds(outcome.out, "norm_properties: there already"));
-  // A run of another version is made again: it may measure other values.
-  Json older = summary;
-  older["environment"]["version"] = "0.1.0";
-  std::ofstream(path) << older.dump(2);
-  outcome = run_built("isobar verify", arguments + " --force");
-  REQUIRE(outcome.code == 0);
-  CHECK_FALSE(holds(outcome.out, "norm_properties: there already"));
-  CHECK(verdict("A05") == "confirmed");
   summary["expectations"][0]["ok"] = false;
   std::ofstream(path) << summary.dump(2);
-  CHECK(run_built("isobar verify", arguments + " --force").code == 1);  // kept, but not forgotten
+  const Outcome again = run_built("isobar verify", arguments + " --force");
+  CHECK(holds(again.out, "norm_properties: there already"));
+  CHECK(again.code == 1);  // kept, but not forgotten
   CHECK(verdict("A05") == "refuted");
   CHECK(verdict("D11") == "confirmed");
   CHECK(row("D11")["parts"][1]["looks"] == Json({20, 21}));

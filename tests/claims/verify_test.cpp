@@ -58,6 +58,11 @@ TEST_CASE("isobar verify --programs runs the user's own build of a study, and ag
   CHECK(holds(made.out, "blog8: " + own + "/decay_study\n"));
   CHECK(Json::parse(file_text(out + "/summary.json"))["runs"][0]["program"] == own + "/decay_study");
   CHECK(holds(verify().out, "blog8: there already"));
+  // A run of another version is made again, too: it may measure other values.
+  Json older = Json::parse(file_text(out + "/blog8/summary.json"));
+  older["environment"]["version"] = "0.1.0";
+  folder.write("out/blog8/summary.json", older.dump());
+  CHECK_FALSE(holds(verify().out, "blog8: there already"));
   std::filesystem::last_write_time(own + "/decay_study", std::filesystem::file_time_type::clock::now());
   CHECK_FALSE(holds(verify().out, "blog8: there already"));
 }

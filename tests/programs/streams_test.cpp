@@ -29,8 +29,9 @@ TEST_CASE("a program whose standard streams are closed or full ends with its own
       CHECK_MESSAGE(run_command(std::string("\"$BIN\"/") + refused + " " + way, folder.path()).code == 2,
                     refused);
     // What they print is what they are for.
-    // The help starts every study: without stdin, that none of them takes a stream's place.
-    const char* const starts = holds(way, "<&-") ? "isobar --help" : "isobar --version";
+    // The help starts every study: that none of them takes a closed stream's place.
+    const bool closed = holds(way, "<&-") && holds(way, "2>&-");
+    const char* const starts = closed ? "isobar --help" : "isobar --version";
     for (const char* prints : {starts, "isobar tokenize encode --tokenizer byte text.txt"})
       CHECK_MESSAGE(run_command(std::string("\"$BIN\"/") + prints + " " + way, folder.path()).code ==
                         (stdout_works(way) ? 0 : 2),
