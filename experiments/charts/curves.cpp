@@ -67,7 +67,7 @@ Markup of_run(const DrawnCurve& curve, const Markup& content, const char* kind =
 
 // Labels at the right ends of curves, moved apart where they would touch.
 Markup end_labels(std::vector<Label> labels, double x, double top, double bottom) {
-  std::stable_sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
+  std::ranges::stable_sort(labels, {}, &Label::y);
   const double height =
       std::min(15.0, (bottom - top) / static_cast<double>(std::max<size_t>(labels.size(), 1)));
   for (double free = top; Label & label : labels) {
@@ -143,8 +143,7 @@ Phrase described(const Plot& plot, const std::vector<DrawnCurve>& curves) {
 
 std::vector<DrawnCurve> drawn_curves(const Plot& plot) {
   const bool named = !plot.ticks.empty();
-  const auto measured = std::count_if(plot.curves.begin(), plot.curves.end(),
-                                      [](const PlotCurve& curve) { return curve.role == Role::measured; });
+  const auto measured = std::ranges::count(plot.curves, Role::measured, &PlotCurve::role);
   std::vector<DrawnCurve> curves;
   int index = 0;
   for (const PlotCurve& curve : plot.curves) {
@@ -168,8 +167,7 @@ std::vector<DrawnCurve> drawn_curves(const Plot& plot) {
     if (!drawn.points.empty()) curves.push_back(std::move(drawn));
     index += own;
   }
-  std::stable_sort(curves.begin(), curves.end(),
-                   [](const DrawnCurve& a, const DrawnCurve& b) { return a.curve->role < b.curve->role; });
+  std::ranges::stable_sort(curves, {}, [](const DrawnCurve& drawn) { return drawn.curve->role; });
   return curves;
 }
 

@@ -47,8 +47,7 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> kno
   // No name is longer than this; the bound keeps a hostile one from costing time.
   if (known.empty() || name.size() > 100) return "";
   const auto distance = [&](const std::string& other) { return edit_distance(name, other); };
-  const auto best = std::min_element(known.begin(), known.end(),
-                                     [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  const auto best = std::ranges::min_element(known, {}, distance);
   if (2 * distance(*best) > std::max(name.size(), best->size())) return "";
   return fmt::format("; did you mean {}?", *best);
 }

@@ -5,8 +5,7 @@
 namespace isobar {
 
 void Measurements::add(const std::string& key, double value, double theory, double within) {
-  const auto same = [&](const Measurement& measurement) { return measurement.key == key; };
-  auto found = std::find_if(measurements_.begin(), measurements_.end(), same);
+  auto found = std::ranges::find(measurements_, key, &Measurement::key);
   if (found == measurements_.end())
     found = measurements_.insert(measurements_.end(),
                                  {.key = key, .theory = theory, .within = within, .values = {}});
@@ -16,9 +15,9 @@ void Measurements::add(const std::string& key, double value, double theory, doub
 }
 
 Spread Measurements::spread(const std::string& key) const {
-  for (const Measurement& measurement : measurements_)
-    if (measurement.key == key) return spread_of(measurement.values);
-  throw_error(fmt::format("measurements: nothing was measured as '{}'", key));
+  const auto found = std::ranges::find(measurements_, key, &Measurement::key);
+  check(found != measurements_.end(), "measurements: nothing was measured as '{}'", key);
+  return spread_of(found->values);
 }
 
 void Measurements::publish(Run& run) const {

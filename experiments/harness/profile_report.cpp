@@ -55,8 +55,7 @@ std::vector<ProfileSum> added_up(const std::vector<ProfileRow>& rows, const Mach
   }
   std::vector<ProfileSum> result;
   for (const auto& [key, sum] : sums) result.push_back(sum);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const ProfileRow& a, const ProfileRow& b) { return a.seconds > b.seconds; });
+  std::ranges::stable_sort(result, std::greater(), &ProfileSum::seconds);
   return result;
 }
 

@@ -53,7 +53,7 @@ void check_same(const Json& there, const Json& here, const std::vector<std::stri
                 const std::string& folder) {
   std::vector<std::string> differences;
   for (const auto& [name, value] : there.items()) {
-    const bool free = std::find(may_differ.begin(), may_differ.end(), name) != may_differ.end();
+    const bool free = std::ranges::count(may_differ, name) > 0;
     if (!free && here.contains(name) && here[name] != value)
       differences.push_back(fmt::format("{} is {} there, {} here", name, value.dump(), here[name].dump()));
   }
@@ -143,7 +143,7 @@ void all_do(Ranks& ranks, const std::function<void()>& what) {
   }
   if (ranks.size() == 1) return;
   const std::vector<std::string> failures = ranks.gather(failure);
-  const bool alike = std::count(failures.begin(), failures.end(), failures[0]) == std::ssize(failures);
+  const bool alike = std::ranges::count(failures, failures[0]) == std::ssize(failures);
   for (int rank = 0; rank < ranks.size(); ++rank)
     if (const std::string& of_rank = failures[static_cast<size_t>(rank)]; !of_rank.empty())
       throw_error(alike ? of_rank : ranks.name_of(rank) + ": " + of_rank);

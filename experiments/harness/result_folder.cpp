@@ -111,8 +111,7 @@ void ResultFolder::remove_empty_folders() {
 
 void ResultFolder::announce(const std::string& name) {
   check(plain_name(name), "result folder: wanted a plain file name, got '{}'", name);
-  check(std::find(names_.begin(), names_.end(), name) == names_.end(), "result folder: '{}' is written twice",
-        name);
+  check(std::ranges::count(names_, name) == 0, "result folder: '{}' is written twice", name);
   names_.push_back(name);
 }
 
@@ -139,10 +138,9 @@ void ResultFolder::remove_earlier_run() {
 
 void ResultFolder::publish() {
   remove_earlier_run();
-  std::stable_partition(names_.begin(), names_.end(),
-                        [](const auto& name) { return name != "summary.json"; });
+  std::ranges::stable_partition(names_, [](const auto& name) { return name != "summary.json"; });
   for (const std::string& name : names_)
-    if (std::find(growing_.begin(), growing_.end(), name) == growing_.end())
+    if (std::ranges::count(growing_, name) == 0)
       rename_file(path_ + "/" + partial_name(name), path_ + "/" + name);
   published_ = true;
 }

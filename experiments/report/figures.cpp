@@ -239,8 +239,7 @@ Markup comparisons(const Json& runs) {
     for (const Json& plot : run.at("plots")) {
       const std::string key = run.at("program").get<std::string>() + " " + plot.at("key").get<std::string>();
       if (run.at("named") == true) named.insert(key);
-      auto group =
-          std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.first == key; });
+      auto group = std::ranges::find(groups, key, [](const auto& one) { return one.first; });
       if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
       group->second.push_back({run.at("name"), run.at("program"), &plot});
     }
@@ -290,9 +289,8 @@ Plot overlaid(const std::vector<Named>& plots) {
   int first = 0;
   for (const auto& [run, program, plot] : plots) {
     std::vector<PlotCurve> curves = plot_of(*plot).curves;
-    const auto has = [](Role role) { return [role](const PlotCurve& curve) { return curve.role == role; }; };
-    std::erase_if(curves, has(Role::printed));
-    const bool single = std::count_if(curves.begin(), curves.end(), has(Role::measured)) == 1;
+    std::erase_if(curves, [](const PlotCurve& curve) { return curve.role == Role::printed; });
+    const bool single = std::ranges::count(curves, Role::measured, &PlotCurve::role) == 1;
     int number = 0;
     for (PlotCurve& curve : curves) {
       curve.label = single && curve.role == Role::measured ? run : run + ": " + curve.label;
