@@ -52,17 +52,29 @@ void check_unchanged(const Node& node) {
   check_one(node, *node.version, node.stamp, [&] { return fmt::format("the result {}", node.shape); });
 }
 
-// sum + dx, in place where `sum` has no other owner.
-Tensor added(Tensor sum, Tensor dx) {
-  if (!sum.defined()) return dx;
+// sum += dx, in place where `sum` has no other owner.
+void add_to(Tensor& sum, Tensor dx) {
+  if (!sum.defined()) {
+    sum = std::move(dx);
+    return;
+  }
   check(sum.shape() == dx.shape() && sum.dtype() == dx.dtype(),
         "backward: gradients {} {} and {} {} do not add", sum.shape(), sum.dtype(), dx.shape(), dx.dtype());
-  if (Tape::active() != nullptr || !raw::sole_owner(sum) || !sum.is_contiguous()) return add(sum, dx);
-  if (!dx.is_contiguous()) dx = raw::clone(dx);
+  if (Tape::active() != nullptr || !raw::sole_owner(sum) || !sum.is_contiguous()) {
+    sum = add(sum, dx);
+    return;
+  }
+  dx = raw::contiguous(std::move(dx));
   dispatch_float("backward", sum.dtype(),
                  [&]<class T>() { kernels::add_into(sum.numel(), dx.data<T>(), raw::write<T>(sum)); });
-  return sum;
 }
+
+// Sets a flag while it lives, also where an exception ends the block.
+struct WhileTrue {
+  explicit WhileTrue(bool& flag) : set(flag) { set = true; }
+  ~WhileTrue() { set = false; }
+  bool& set;
+};
 
 // The node's backward, which this thread's listener sees.
 void run(uint64_t tape, Node& node, Tensor dy, Wants wants, std::span<Tensor> dx) {
@@ -130,7 +142,8 @@ void Tape::backward(const Tensor& y, const Tensor& dy) {
     const NoTape pause;
     Tensor sum = of.leaf.grad();
     of.leaf.clear_grad();
-    of.leaf.set_grad(added(std::move(sum), std::move(of.gradient)));
+    add_to(sum, std::move(of.gradient));
+    of.leaf.set_grad(std::move(sum));
   }
   forget_used_slots();
 }
@@ -172,75 +185,48 @@ void Tape::check_not_constant(const Tensor& x) const {
   }
 }
 
-// Clears all adjoints when a walk ends, also by an exception.
-class Tape::Walking {
- public:
-  Walking(Tape& tape, int64_t start, std::span<const int64_t> wanted)
-      : tape_(tape), start_(start), wanted_(wanted) {
-    tape_.walking_ = true;
-  }
-  ~Walking() {
-    const auto clear = [&](int64_t slot) { tape_.at(slot).adjoint = Tensor(), tape_.at(slot).keep = false; };
-    for (const Leaf& leaf : tape_.leaves_) clear(leaf.slot);
-    for (const int64_t slot : wanted_)
-      if (slot >= tape_.first_) clear(slot);
-    for (int64_t slot = tape_.first_; !done && slot <= start_; ++slot) clear(slot);
-    tape_.walking_ = false;
-  }
-  bool done = false;
-
- private:
-  Tape& tape_;
-  const int64_t start_;
-  const std::span<const int64_t> wanted_;
-};
-
 // Visits the nodes that y, in slot `start`, depends on, from last to first. On entry, `sums` holds the
 // initial adjoints of the wanted slots (undefined: none), on return their final adjoints.
 void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums) {
   check(!walking_, "backward: another backward of this tape is under way");
+  const WhileTrue walking(walking_);
   const TimedWalk timed;
-  Walking walking(*this, start, wanted);
+  TapeVector<Tensor> adjoints(start + 1 - first_);  // by slot: the gradients of all that was visited, added
+  std::vector<bool> kept(adjoints.size());          // for the caller
+  const auto adjoint = [&](int64_t slot) -> Tensor& { return adjoints[slot - first_]; };
   for (size_t i = 0; i < wanted.size(); ++i) {
     check(wanted[i] >= first_, used_up, "gradient");
-    at(wanted[i]).keep = true;
-    if (wanted[i] <= start) at(wanted[i]).adjoint = std::move(sums[i]);
+    if (wanted[i] > start) continue;
+    adjoint(wanted[i]) = std::move(sums[i]);
+    kept[wanted[i] - first_] = true;
   }
-  lowest_ = start;
-  accumulate(start, std::move(dy));
+  add_to(adjoint(start), std::move(dy));
   TapeVector<Tensor> dx;  // of the node that is visited
-  for (int64_t slot = start; slot >= lowest_; --slot)
-    if (!at(slot).leaf && at(slot).adjoint.defined()) visit(slot, dx);
-  for (size_t i = 0; i < wanted.size(); ++i)
-    if (wanted[i] <= start) sums[i] = at(wanted[i]).adjoint;
-  walking.done = true;
-}
-
-// One step of the walk: the node's closure, then each input's gradient moved into, or added to, that input's
-// adjoint.
-void Tape::visit(int64_t slot, TapeVector<Tensor>& dx) {
-  Node* const node = at(slot).node.get();
-  check(node != nullptr, used_up, "backward");
-  check_unchanged(*node);
-  Tensor dy = at(slot).keep ? at(slot).adjoint : std::exchange(at(slot).adjoint, Tensor());
-  dx.resize(node->inputs.size());
-  Wants wants;
-  for (size_t i = 0; i < dx.size(); ++i) {
-    const int64_t input = node->inputs[i].slot;
-    if (input < 0) continue;
-    check(input >= first_, used_up, "backward");
-    wants.set(i);
-    if (node->continues_sums) dx[i] = std::exchange(at(input).adjoint, Tensor());
+  for (int64_t slot = start; slot >= first_; --slot) {
+    if (!adjoint(slot).defined() || at(slot).leaf) continue;
+    Node* const node = at(slot).node.get();
+    check(node != nullptr, used_up, "backward");
+    check_unchanged(*node);
+    dx.resize(node->inputs.size());
+    Wants wants;
+    for (size_t i = 0; i < dx.size(); ++i) {
+      const int64_t input = node->inputs[i].slot;
+      if (input < 0) continue;
+      check(input >= first_, used_up, "backward");
+      wants.set(i);
+      if (node->continues_sums) dx[i] = std::exchange(adjoint(input), Tensor());
+    }
+    run(serial_, *node, kept[slot - first_] ? adjoint(slot) : std::exchange(adjoint(slot), Tensor()), wants,
+        dx);
+    for (size_t i = 0; i < dx.size(); ++i)
+      if (node->inputs[i].slot >= 0 && dx[i].defined())
+        add_to(adjoint(node->inputs[i].slot), checked_gradient(*node, i, std::move(dx[i])));
+    dx.clear();
+    mark_walked(*node);
+    if (!options_.higher_order) at(slot).node.reset(), --held_;
   }
-  run(serial_, *node, std::move(dy), wants, dx);
-  for (size_t i = 0; i < dx.size(); ++i)
-    if (node->inputs[i].slot >= 0 && dx[i].defined())
-      accumulate(node->inputs[i].slot, checked_gradient(*node, i, std::move(dx[i])));
-  dx.clear();
-  mark_walked(*node);
-  if (options_.higher_order) return;
-  at(slot).node.reset();
-  --held_;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i] <= start) sums[i] = adjoint(wanted[i]);
 }
 
 // The gradient of an input, summed to its shape.
@@ -255,14 +241,6 @@ Tensor Tape::checked_gradient(const Node& node, size_t input, Tensor dx) {
     throw NotFinite(
         fmt::format("backward of {}: the gradient of input {} {} is not finite", node.place(), input, shape));
   return dx;
-}
-
-// Adds dx to the adjoint of a slot. No reference to a slot is kept over the sum: a backward that is recorded
-// appends slots.
-void Tape::accumulate(int64_t slot, Tensor dx) {
-  Tensor sum = added(std::exchange(at(slot).adjoint, Tensor()), std::move(dx));
-  at(slot).adjoint = std::move(sum);
-  if (!at(slot).leaf) lowest_ = std::min(lowest_, slot);
 }
 
 // Drops nodes that no backward can use any more: the ops of a step that its loss did not depend on would else

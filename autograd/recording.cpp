@@ -40,7 +40,7 @@ ScopeName Scope::intern(std::string_view text) {
 }
 
 NoTape::NoTape() {
-  if (recording.tape != nullptr) recording.paused = recording.tape->serial();
+  if (recording.tape != nullptr) recording.paused_through = recording.tape->serial();
 }
 
 WithPrecision::WithPrecision(Precision precision) {

@@ -33,7 +33,7 @@ class ScopeName {
 struct Recording {
   Tape* tape = nullptr;                  // the innermost one that lives on this thread
   uint64_t pieces = 0;                   // the step of which a piece (nn/pieces.h) runs on this thread, or 0
-  uint64_t paused = 0;                   // tapes up to this serial number do not record now
+  uint64_t paused_through = 0;           // tapes up to this serial number do not record now
   TapeListener* listener = nullptr;      // sees what is recorded and walked back
   ScopeName scope;                       // the module that records, "blocks.3.self_attn"
   Precision precision = Precision::f32;  // of matrix products

@@ -133,12 +133,11 @@ class Tape {
   explicit Tape(TapeOptions options = {});
   ~Tape();
   Tape(const Tape&) = delete;
-  Tape& operator=(const Tape&) = delete;
 
   // The innermost tape of this thread that records, or null.
   static Tape* active() {
     Tape* const tape = recording.tape;
-    return tape != nullptr && tape->serial_ > recording.paused ? tape : nullptr;
+    return tape != nullptr && tape->serial_ > recording.paused_through ? tape : nullptr;
   }
 
   // Adds d loss / d leaf to grad() of every trainable leaf, and drops each node that it has used. Throws
@@ -192,16 +191,13 @@ class Tape {
 
   struct Slot {
     std::unique_ptr<Node> node;  // null for leaves, and once used
-    Tensor adjoint;              // the gradient so far, during a walk
     Dtype dtype = Dtype::f32;
     bool leaf = false;
-    bool keep = false;  // the walk keeps the adjoint for its caller
   };
   struct Leaf {
     Tensor tensor;
     int64_t slot;
   };
-  class Walking;
   Slot& at(int64_t slot) { return slots_[slot - first_]; }
   bool is_outer(const Tensor& x, const char* op) const;
   int64_t slot_of(const Tensor& x);
@@ -209,8 +205,6 @@ class Tape {
   int64_t own_slot(const Tensor& y, const char* what);
   std::vector<LeafGradient> walk_to_leaves(const Tensor& y, const Tensor& dy);
   void walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums);
-  void visit(int64_t slot, TapeVector<Tensor>& dx);
-  void accumulate(int64_t slot, Tensor dx);
   static void check_constants(const Node& node, std::span<const Node::Input> constants);
   Tensor checked_gradient(const Node& node, size_t input, Tensor dx);
   void check_not_constant(const Tensor& x) const;
@@ -237,7 +231,6 @@ class Tape {
   std::unordered_map<std::string, uint64_t> rngs_taken_;
   size_t recorded_ = 0;
   bool walking_ = false;
-  int64_t lowest_ = 0;  // of the nodes that a walk has reached
 };
 
 // For the end of a step's backward, whose random ops drew with this key; `leaf` is one of its trainable
