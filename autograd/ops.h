@@ -14,6 +14,14 @@
 
 namespace isobar {
 
+// A tensor, or a number where the other operand is a tensor: it counts in that one's dtype.
+struct Operand {
+  Operand(const Tensor& x) : tensor(&x) {}
+  Operand(double s) : number(s) {}
+  const Tensor* tensor = nullptr;
+  double number = 0;
+};
+
 // --- arithmetic; the operands broadcast. Integers can be added, subtracted and multiplied; results are exact,
 //     what does not fit throws, and they are constants
 Tensor add(const Tensor& a, const Tensor& b);                // a + b
@@ -29,12 +37,8 @@ Tensor pow(const Tensor& x, double s);
 Tensor pow(double s, const Tensor& x);
 Tensor pow(const Tensor& x, const Tensor& y);
 // The smaller or larger of two elements; equal ones get half of the gradient each. NaN where either is NaN.
-Tensor minimum(const Tensor& a, const Tensor& b);
-Tensor maximum(const Tensor& a, const Tensor& b);
-inline Tensor minimum(const Tensor& x, double s) { return minimum(x, full({}, s, x.dtype())); }
-inline Tensor maximum(const Tensor& x, double s) { return maximum(x, full({}, s, x.dtype())); }
-inline Tensor minimum(double s, const Tensor& x) { return minimum(x, s); }
-inline Tensor maximum(double s, const Tensor& x) { return maximum(x, s); }
+Tensor minimum(const Operand& a, const Operand& b);
+Tensor maximum(const Operand& a, const Operand& b);
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return subtract(a, b); }
@@ -50,47 +54,27 @@ inline Tensor operator*(double s, const Tensor& x) { return multiply(x, s); }
 inline Tensor operator/(const Tensor& x, double s) { return divide(x, s); }
 inline Tensor operator/(double s, const Tensor& x) { return divide(full({}, s, x.dtype()), x); }
 
-// --- masks (bool): constants, which are not recorded. Operands have the same dtype, of any kind, and broadcast;
-//     a number is converted to the dtype of a float tensor. Comparisons with NaN are false, except not_equal
-Tensor equal(const Tensor& a, const Tensor& b);          // a == b
-Tensor not_equal(const Tensor& a, const Tensor& b);      // a != b
-Tensor less(const Tensor& a, const Tensor& b);           // a < b
-Tensor less_equal(const Tensor& a, const Tensor& b);     // a <= b
-Tensor greater(const Tensor& a, const Tensor& b);        // a > b
-Tensor greater_equal(const Tensor& a, const Tensor& b);  // a >= b
-Tensor equal(const Tensor& x, double s);
-Tensor not_equal(const Tensor& x, double s);
-Tensor less(const Tensor& x, double s);
-Tensor less_equal(const Tensor& x, double s);
-Tensor greater(const Tensor& x, double s);
-Tensor greater_equal(const Tensor& x, double s);
-Tensor logical_and(const Tensor& a, const Tensor& b);  // of masks
+// --- masks (bool): constants, which are not recorded. Operands have the same dtype, of any kind, and broadcast.
+//     Comparisons with NaN are false, except not_equal
+Tensor equal(const Operand& a, const Operand& b);          // a == b
+Tensor not_equal(const Operand& a, const Operand& b);      // a != b
+Tensor less(const Operand& a, const Operand& b);           // a < b
+Tensor less_equal(const Operand& a, const Operand& b);     // a <= b
+Tensor greater(const Operand& a, const Operand& b);        // a > b
+Tensor greater_equal(const Operand& a, const Operand& b);  // a >= b
+Tensor logical_and(const Tensor& a, const Tensor& b);      // of masks
 Tensor logical_or(const Tensor& a, const Tensor& b);
 Tensor logical_not(const Tensor& mask);
 // a where mask, else b; the three broadcast. The chosen side gets the gradient, the other side 0, even where
 // dy is NaN. The slope of the other side must still be finite: that of sqrt(x) at −1, times 0, is NaN.
-Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);
-Tensor where(const Tensor& mask, const Tensor& a, double b);
-Tensor where(const Tensor& mask, double a, const Tensor& b);
+Tensor where(const Tensor& mask, const Operand& a, const Operand& b);
 
-inline Tensor operator==(const Tensor& a, const Tensor& b) { return equal(a, b); }
-inline Tensor operator!=(const Tensor& a, const Tensor& b) { return not_equal(a, b); }
-inline Tensor operator<(const Tensor& a, const Tensor& b) { return less(a, b); }
-inline Tensor operator<=(const Tensor& a, const Tensor& b) { return less_equal(a, b); }
-inline Tensor operator>(const Tensor& a, const Tensor& b) { return greater(a, b); }
-inline Tensor operator>=(const Tensor& a, const Tensor& b) { return greater_equal(a, b); }
-inline Tensor operator==(const Tensor& x, double s) { return equal(x, s); }
-inline Tensor operator!=(const Tensor& x, double s) { return not_equal(x, s); }
-inline Tensor operator<(const Tensor& x, double s) { return less(x, s); }
-inline Tensor operator<=(const Tensor& x, double s) { return less_equal(x, s); }
-inline Tensor operator>(const Tensor& x, double s) { return greater(x, s); }
-inline Tensor operator>=(const Tensor& x, double s) { return greater_equal(x, s); }
-inline Tensor operator==(double s, const Tensor& x) { return equal(x, s); }
-inline Tensor operator!=(double s, const Tensor& x) { return not_equal(x, s); }
-inline Tensor operator<(double s, const Tensor& x) { return greater(x, s); }
-inline Tensor operator<=(double s, const Tensor& x) { return greater_equal(x, s); }
-inline Tensor operator>(double s, const Tensor& x) { return less(x, s); }
-inline Tensor operator>=(double s, const Tensor& x) { return less_equal(x, s); }
+inline Tensor operator==(const Operand& a, const Operand& b) { return equal(a, b); }
+inline Tensor operator!=(const Operand& a, const Operand& b) { return not_equal(a, b); }
+inline Tensor operator<(const Operand& a, const Operand& b) { return less(a, b); }
+inline Tensor operator<=(const Operand& a, const Operand& b) { return less_equal(a, b); }
+inline Tensor operator>(const Operand& a, const Operand& b) { return greater(a, b); }
+inline Tensor operator>=(const Operand& a, const Operand& b) { return greater_equal(a, b); }
 // Both operands are always computed.
 inline Tensor operator&&(const Tensor& a, const Tensor& b) { return logical_and(a, b); }
 inline Tensor operator||(const Tensor& a, const Tensor& b) { return logical_or(a, b); }

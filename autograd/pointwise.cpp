@@ -1,5 +1,7 @@
 #include "pointwise.h"
 
+#include "ops/checks.h"
+
 namespace isobar::pointwise_op {
 namespace {
 
@@ -32,12 +34,6 @@ void check_channel(const char* op, const Argument& a, const Shape& x, const Argu
           "{}: {} {} must have the last dimensions of x {}", op, a.name, numbers.shape(), x);
 }
 
-void check_dtype(const char* op, const Tensor& x, const Argument& a) {
-  check(!a.tensor->defined() || a.tensor->dtype() == x.dtype(),
-        "{}: x is {} but {} is {}; convert one with cast()", op, x.dtype(), a.name,
-        a.tensor->defined() ? a.tensor->dtype() : x.dtype());
-}
-
 }  // namespace
 
 template <class Machine>
@@ -52,7 +48,7 @@ Layout layout_of(const char* op, std::span<const Argument> arguments) {
     if (a.kind == Kind::channel) check_channel(op, a, x.shape(), first_channel);
     if (a.kind == Kind::channel && a.tensor->defined() && first_channel == nullptr) first_channel = &a;
     any_channel |= a.kind == Kind::channel;
-    check_dtype(op, x, a);
+    check_same_dtype(op, "x", x, a.name, *a.tensor);
   }
   Layout layout{x.shape(), {}, x.dtype(), x.numel(), 1};
   if (!any_channel) return layout;

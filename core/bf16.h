@@ -2,7 +2,7 @@
 // operands.
 //
 //   const Bf16Copy a(x), b(w);                       // x (M, K), w (N, K)
-//   gemm(Gemm<float, Bf16>{.transpose_b = true, .m = M, .n = N, .k = K, .a = a.data(), .lda = K, …});
+//   gemm(Gemm<float, Bf16>{.m = M, .n = N, .k = K, .a = {a.data(), K}, .b = {b.data(), K, true}, .c = {y, N}});
 #pragma once
 
 #include <memory>
@@ -38,5 +38,6 @@ class Bf16Copy {
 // the bits do not depend on their number. Throws Error where bf16_obstacle() is not empty, and for a bias.
 // Denormal operands may count as zero: the CPU's bf16 instructions flush them.
 void gemm(const Gemm<float, Bf16>& product);
+inline void gemm_serial(const Gemm<float, Bf16>& product) { gemm(product); }  // inside parallel_for
 
 }  // namespace isobar

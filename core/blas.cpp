@@ -48,27 +48,23 @@ void map_buffers(int64_t count) {
   for (void* buffer : buffers) blas_memory_free(buffer);
 }
 
-void call(const Gemm<float>& p) {
-  cblas_sgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans,
-              p.transpose_b ? CblasTrans : CblasNoTrans, static_cast<blasint>(p.m), static_cast<blasint>(p.n),
-              static_cast<blasint>(p.k), 1, p.a, static_cast<blasint>(p.lda), p.b,
-              static_cast<blasint>(p.ldb), p.accumulate ? 1 : 0, p.c, static_cast<blasint>(p.ldc));
-}
-
-void call(const Gemm<double>& p) {
-  cblas_dgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans,
-              p.transpose_b ? CblasTrans : CblasNoTrans, static_cast<blasint>(p.m), static_cast<blasint>(p.n),
-              static_cast<blasint>(p.k), 1, p.a, static_cast<blasint>(p.lda), p.b,
-              static_cast<blasint>(p.ldb), p.accumulate ? 1 : 0, p.c, static_cast<blasint>(p.ldc));
-}
-
 template <class T>
 void call_blas(Gemm<T> p) {
   [[maybe_unused]] static const bool one_thread = (openblas_set_num_threads(1), true);
   reserve_blas_buffers();
   // BLAS wants leading dimensions of at least one, even of matrices without columns.
-  for (int64_t* step : {&p.lda, &p.ldb, &p.ldc}) *step = std::max<int64_t>(*step, 1);
-  call(p);
+  for (int64_t* step : {&p.a.step, &p.b.step, &p.c.step}) *step = std::max<int64_t>(*step, 1);
+  const auto turned = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };
+  const auto call = [&](auto* gemm) {
+    gemm(CblasRowMajor, turned(p.a.transposed), turned(p.b.transposed), static_cast<blasint>(p.m),
+         static_cast<blasint>(p.n), static_cast<blasint>(p.k), 1, p.a.data, static_cast<blasint>(p.a.step),
+         p.b.data, static_cast<blasint>(p.b.step), p.accumulate ? 1 : 0, p.c.data,
+         static_cast<blasint>(p.c.step));
+  };
+  if constexpr (std::is_same_v<T, float>)
+    call(cblas_sgemm);
+  else
+    call(cblas_dgemm);
 }
 
 std::atomic<Products> products = Products::own;
@@ -86,7 +82,7 @@ double multiply_adds(const Gemm<T>& p) {
 // multiply-adds OpenBLAS copies no operand; our kernel needs wide panels and at least 8 rows.
 template <class T>
 Kernel choose(const Gemm<T>& p) {
-  const bool both = p.transpose_b && !p.transpose_a;
+  const bool both = p.b.transposed && !p.a.transposed;
   if (products.load(std::memory_order_relaxed) == Products::openblas) {
     const bool small = multiply_adds(p) <= 1e6, vectors = sizeof(kernels::Register<T>) >= 32;
     if (!vectors || p.m < 8 || p.n < 32 || (small && (!both || p.m < 32))) return Kernel::blas;
@@ -100,11 +96,11 @@ void call_packed(const Gemm<T>& p, bool transposed) {
       .m = p.m,
       .n = p.n,
       .k = p.k,
-      .a = {p.a, p.transpose_a ? 1 : p.lda, p.transpose_a ? p.lda : 1},
-      .b = {p.b, p.transpose_b ? 1 : p.ldb, p.transpose_b ? p.ldb : 1},
-      .start =
-          p.accumulate ? kernels::Strided<const T>{p.c, p.ldc, 1} : kernels::Strided<const T>{p.bias, 0, 1},
-      .c = {p.c, p.ldc, 1},
+      .a = {p.a.data, p.a.transposed ? 1 : p.a.step, p.a.transposed ? p.a.step : 1},
+      .b = {p.b.data, p.b.transposed ? 1 : p.b.step, p.b.transposed ? p.b.step : 1},
+      .start = p.accumulate ? kernels::Strided<const T>{p.c.data, p.c.step, 1}
+                            : kernels::Strided<const T>{p.bias, 0, 1},
+      .c = {p.c.data, p.c.step, 1},
   };
   kernels::multiply(transposed ? product.transposed() : product);
 }
@@ -114,16 +110,16 @@ template <class T>
 void assert_valid([[maybe_unused]] const Gemm<T>& p) {
   assert(p.m >= 0 && p.n >= 0 && p.k >= 0);
   if (p.m == 0 || p.n == 0) return;
-  assert(p.c != nullptr && p.ldc >= p.n && p.c != p.bias);
+  assert(p.c.data != nullptr && p.c.step >= p.n && p.c.data != p.bias && !p.c.transposed);
   if (p.k == 0) return;
-  assert(p.a != nullptr && p.lda >= (p.transpose_a ? p.m : p.k) && p.c != p.a);
-  assert(p.b != nullptr && p.ldb >= (p.transpose_b ? p.k : p.n) && p.c != p.b);
+  assert(p.a.data != nullptr && p.a.step >= (p.a.transposed ? p.m : p.k) && p.c.data != p.a.data);
+  assert(p.b.data != nullptr && p.b.step >= (p.b.transposed ? p.k : p.n) && p.c.data != p.b.data);
 }
 
 template <class T>
 void run(Gemm<T> p, Kernel kernel) {
   constexpr int64_t limit = std::numeric_limits<blasint>::max();
-  check(p.m <= limit && p.n <= limit && p.k <= limit && std::max({p.lda, p.ldb, p.ldc}) <= limit,
+  check(p.m <= limit && p.n <= limit && p.k <= limit && std::max({p.a.step, p.b.step, p.c.step}) <= limit,
         "gemm: dimensions must be below 2^31, got {} x {} x {}", p.m, p.n, p.k);
   check(!p.bias || !p.accumulate, "gemm: wanted a bias or accumulate, got both");
   assert_valid(p);
@@ -132,14 +128,15 @@ void run(Gemm<T> p, Kernel kernel) {
   // The sums start from the bias, or from zero where there are none.
   if (p.bias || (p.k == 0 && !p.accumulate))
     for (int64_t i = 0; i < p.m; ++i)
-      p.bias ? std::copy_n(p.bias, p.n, p.c + i * p.ldc) : std::fill_n(p.c + i * p.ldc, p.n, T{0});
+      p.bias ? std::copy_n(p.bias, p.n, p.c.data + i * p.c.step)
+             : std::fill_n(p.c.data + i * p.c.step, p.n, T{0});
   p.accumulate = p.accumulate || p.bias;
   if (p.k > 0) call_blas(p);
 }
 
 // The size of C's tiles; each tile is a task of about 2^21 multiply-adds (35 µs) or more. Each task copies
 // its operands: OpenBLAS copies both, our kernel mostly B alone. So the columns of B are cut first, then the
-// rows of A into halves or pieces of at least 192.
+// rows of A into halves or tiles of at least 192.
 //
 // The borders of OpenBLAS's tiles may change the last bit of a result, so its tiles depend on the shape
 // alone. The borders of our kernel's tiles do not (gemm.h), so it makes only as many as the threads need.
@@ -153,10 +150,10 @@ Tiles tiles_for(const Gemm<T>& p, Kernel kernel) {
   const int64_t most = kernel == Kernel::blas ? 32 : 4 * threads();
   const auto wanted =
       static_cast<int64_t>(std::clamp<double>(multiply_adds(p) / (1 << 21), 1, static_cast<double>(most)));
-  // The size of a piece where `length` is cut into at most `pieces` pieces of at least `shortest`, in
-  // multiples of `unit`.
-  const auto cut = [](int64_t length, int64_t shortest, int64_t pieces, int64_t unit) {
-    return chunk_count(chunk_count(length, unit), std::clamp<int64_t>(length / shortest, 1, pieces)) * unit;
+  // The size of a tile where `length` is cut into at most `tiles` tiles of at least `shortest`, in multiples
+  // of `unit`.
+  const auto cut = [](int64_t length, int64_t shortest, int64_t tiles, int64_t unit) {
+    return chunk_count(chunk_count(length, unit), std::clamp<int64_t>(length / shortest, 1, tiles)) * unit;
   };
   const bool across =
       kernel == Kernel::packed_transposed;  // our kernel then cuts the rows of C as its columns
@@ -181,18 +178,9 @@ void gemm(const Gemm<T>& p) {
   const Kernel kernel = choose(p);
   const Tiles tile = tiles_for(p, kernel);
   const int64_t down = chunk_count(p.m, tile.rows), across = chunk_count(p.n, tile.columns);
-  parallel_for(down * across, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      const int64_t i = t / across * tile.rows, j = t % across * tile.columns;
-      Gemm<T> part = p;
-      part.m = std::min(tile.rows, p.m - i);
-      part.n = std::min(tile.columns, p.n - j);
-      part.a += p.transpose_a ? i : i * p.lda;
-      part.b += p.transpose_b ? j * p.ldb : j;
-      part.c += i * p.ldc + j;
-      if (p.bias) part.bias += j;
-      run(part, kernel);
-    }
+  parallel_each(down * across, 1, [&](int64_t t) {
+    const int64_t i = t / across * tile.rows, j = t % across * tile.columns;
+    run(p.tile(i, j, tile.rows, tile.columns), kernel);
   });
 }
 

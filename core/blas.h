@@ -2,27 +2,42 @@
 // multiply-adds in the order of K, whatever the shape, the tiles, the threads and the CPU.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
 namespace isobar {
 
-// C (M, N) = A · B, or C += A · B with `accumulate`, or C = A · B + bias with a bias (N) for every row. All
-// row-major with leading dimensions (elements from row to row). A is (M, K), or stored as (K, M) with
-// `transpose_a`; B is (K, N), or stored as (N, K) with `transpose_b`. Every dimension must be below 2^31. T
-// is float or double; Operand, the type of A and B, is T or, where T is float, Bf16 (bf16.h).
+// A row-major matrix, `step` elements from row to row; where `transposed`, its transpose is stored so.
+template <class T>
+struct Stored {
+  T* data = nullptr;
+  int64_t step = 0;
+  bool transposed = false;
+};
+
+// C (M, N) = A (M, K) · B (K, N), or C += A · B with `accumulate`, or C = A · B + bias with a bias (N) for every
+// row. C is not stored transposed. Every dimension and step must be below 2^31. T is float or double; Operand,
+// the type of A and B, is T or, where T is float, Bf16 (bf16.h).
 template <class T, class Operand = T>
 struct Gemm {
-  bool transpose_a = false, transpose_b = false;
   int64_t m = 0, n = 0, k = 0;
-  const Operand* a = nullptr;
-  int64_t lda = 0;
-  const Operand* b = nullptr;
-  int64_t ldb = 0;
-  T* c = nullptr;
-  int64_t ldc = 0;
+  Stored<const Operand> a = {}, b = {};
+  Stored<T> c = {};
   bool accumulate = false;
   const T* bias = nullptr;  // not together with accumulate
+
+  // The part of it that gives C from (i, j) on, at most this large.
+  Gemm tile(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
+    Gemm part = *this;
+    part.m = std::min(rows, m - i);
+    part.n = std::min(columns, n - j);
+    part.a.data += a.transposed ? i : i * a.step;
+    part.b.data += b.transposed ? j * b.step : j;
+    part.c.data += i * c.step + j;
+    if (bias != nullptr) part.bias += j;
+    return part;
+  }
 };
 
 // Computes the product on all threads. Throws Error for a dimension of 2^31 or more, and for a bias together
@@ -46,7 +61,6 @@ class WithProducts {
   explicit WithProducts(Products wanted);
   ~WithProducts();
   WithProducts(const WithProducts&) = delete;
-  WithProducts& operator=(const WithProducts&) = delete;
 
  private:
   const Products before_;

@@ -25,12 +25,12 @@ if(ISOBAR_ONEDNN AND ONEDNN_INCLUDE AND ONEDNN_LIBRARY)
   endif()
 endif()
 
-# ThreadSanitizer sees all of the threads of thread_pool_std.cpp, and little of TBB's and oneDNN's.
+# ThreadSanitizer sees all of the threads of its own pool, and little of TBB's and oneDNN's.
 if(ISOBAR_SANITIZE MATCHES thread)
-  set(other_thread_pool thread_pool_tbb)
+  set(thread_pool tests/tsan/thread_pool_std.cpp)
   set(thread_library "")
 else()
-  set(other_thread_pool thread_pool_std)
+  set(thread_pool core/thread_pool_tbb.cpp)
   set(thread_library TBB::tbb)
 endif()
 # Of data/; all other files there are isobar::data's.
@@ -38,11 +38,11 @@ set(light_data dataset loader permutation)
 list(TRANSFORM light_data REPLACE "(.+)" "data/\\1.h" OUTPUT_VARIABLE light_headers)
 file(GLOB sources CONFIGURE_DEPENDS
   core/*.cpp core/ranks/*.cpp autograd/*.cpp autograd/ops/*.cpp nn/*.cpp optim/*.cpp)
-list(FILTER sources EXCLUDE REGEX "/(${other_thread_pool}|ranks_mpi)\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "/(thread_pool_tbb|ranks_mpi)\\.cpp$")
 # Where this is included, g++ warns of types that hold those of an unnamed namespace.
 set_source_files_properties(core/blas.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
-isobar_door(isobar core/isobar.h.in ${sources} data/loader.cpp data/permutation.cpp)
+isobar_door(isobar core/isobar.h.in ${sources} ${thread_pool} data/loader.cpp data/permutation.cpp)
 isobar_headers(core core/ranks autograd nn optim)
 install(FILES ${light_headers} DESTINATION ${include_dir}/data)
 target_include_directories(isobar INTERFACE
@@ -56,7 +56,7 @@ if(ISOBAR_VALGRIND)
     SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 if(onednn)
-  set_source_files_properties(core/bf16_gemm.cpp PROPERTIES COMPILE_DEFINITIONS ISOBAR_ONEDNN)
+  set_source_files_properties(core/bf16.cpp PROPERTIES COMPILE_DEFINITIONS ISOBAR_ONEDNN)
   target_include_directories(isobar SYSTEM PRIVATE ${ONEDNN_INCLUDE})
 endif()
 
@@ -87,7 +87,7 @@ target_link_libraries(isobar_pointwise INTERFACE isobar)
 target_include_directories(isobar_pointwise SYSTEM INTERFACE "$<BUILD_INTERFACE:${xsimd_INCLUDE_DIRS}>")
 target_compile_options(isobar_pointwise INTERFACE -march=${ISOBAR_ARCH} -ffp-contract=off -fno-math-errno
   $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-Og>)
-set(pointwise_kernels dual elementary lane machine map norm pointwise reduce row scratch slopes vmath)
+set(pointwise_kernels dual elementary lane machine map norm pointwise reduce row scratch vmath)
 list(TRANSFORM pointwise_kernels REPLACE "(.+)" "core/kernels/\\1.h")
 install(FILES ${pointwise_kernels} DESTINATION ${include_dir}/core/kernels)
 install(TARGETS isobar_pointwise EXPORT isobar-pointwise)

@@ -8,6 +8,7 @@
 // serially.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -40,6 +41,18 @@ void parallel_for(int64_t n, int64_t grain, const F& body);
 // Number of chunks that parallel_for(n, grain, …) makes.
 constexpr int64_t chunk_count(int64_t n, int64_t grain) { return (n + grain - 1) / grain; }
 
+// The same for body(i), i = 0 … n − 1, each of which takes long enough for a call, as a row does.
+template <class F>
+void parallel_each(int64_t n, int64_t grain, const F& body) {
+  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) body(i);
+  });
+}
+// The grain for rows of `size` elements where a chunk should hold about so many.
+constexpr int64_t grain_of_rows(int64_t size, int64_t elements) {
+  return std::max<int64_t>(1, elements / std::max<int64_t>(size, 1));
+}
+
 // Threads used by parallel_for from now on, 1 … 1024. Default: available_threads(). Throws Error inside a
 // body. No other thread may be in parallel_for during the call.
 //
@@ -55,7 +68,6 @@ class WithThreads {
   explicit WithThreads(int count) : before_(threads()) { set_threads(count); }
   ~WithThreads() { set_threads(before_); }
   WithThreads(const WithThreads&) = delete;
-  WithThreads& operator=(const WithThreads&) = delete;
 
  private:
   const int before_;
@@ -75,7 +87,6 @@ class Inside {
   Inside() : before_(std::exchange(inside, true)) {}
   ~Inside() { inside = before_; }
   Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
 
  private:
   const bool before_;

@@ -40,13 +40,6 @@ struct Word {
   std::string left, right;
 };
 
-// Splits "12.3400" after its integer part and removes trailing zeros: {"12", ".34"}, {"1", "."}.
-Word split_at_point(std::string text) {
-  const size_t point = text.find('.');
-  while (text.back() == '0') text.pop_back();
-  return {text.substr(0, point), text.substr(point)};
-}
-
 bool wants_exponent(const std::vector<double>& values) {
   double smallest = INFINITY, largest = 0;
   for (const double v : values)
@@ -57,32 +50,28 @@ bool wants_exponent(const std::vector<double>& values) {
   return largest > 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000);
 }
 
-Word special(double v) { return {std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf", ""}; }
-
-// Fixed numbers: {"-1", ".25"}.
-std::vector<Word> fixed(const std::vector<double>& values) {
-  std::vector<Word> words;
-  for (const double v : values)
-    words.push_back(std::isfinite(v) ? split_at_point(fmt::format("{:.{}f}", v, decimals)) : special(v));
-  return words;
+std::string without_zeros(std::string text) {
+  while (text.back() == '0') text.pop_back();
+  return text;
 }
 
-// Numbers with an exponent: {"-1", ".25e+10"}, all with as many decimals as the longest needs.
-std::vector<Word> scientific(const std::vector<double>& values) {
+// Fixed numbers: {"-1", ".25"}; or with an exponent, all with as many decimals as the longest needs: {"-1",
+// ".25e+10"}. NaN and infinities have a left part alone.
+std::vector<Word> words_of(const std::vector<double>& values, bool exponent) {
   size_t needed = 0;
-  for (const double v : values) {
-    if (!std::isfinite(v)) continue;
-    const std::string text = fmt::format("{:.{}e}", v, decimals);
-    needed = std::max(needed, split_at_point(text.substr(0, text.find('e'))).right.size() - 1);
-  }
+  for (const double v : values)
+    if (std::isfinite(v)) {
+      const std::string text = fmt::format("{:.{}e}", v, decimals);
+      const std::string digits = without_zeros(text.substr(0, text.find('e')));
+      needed = std::max(needed, digits.size() - digits.find('.') - 1);
+    }
   std::vector<Word> words;
   for (const double v : values) {
-    if (!std::isfinite(v)) {
-      words.push_back(special(v));
-      continue;
-    }
-    const std::string text = fmt::format("{:#.{}e}", v, needed);
-    const size_t point = text.find('.');
+    const std::string text = std::isnan(v)   ? "nan"
+                             : std::isinf(v) ? (v > 0 ? "inf" : "-inf")
+                             : exponent      ? fmt::format("{:#.{}e}", v, needed)
+                                             : without_zeros(fmt::format("{:.{}f}", v, decimals));
+    const size_t point = std::min(text.find('.'), text.size());
     words.push_back({text.substr(0, point), text.substr(point)});
   }
   return words;
@@ -111,7 +100,7 @@ std::vector<std::string> words_of(const Tensor& x) {
     collect(x, 0, x.data<T>(), values);
     if constexpr (std::is_floating_point_v<T>) {
       const std::vector<double> doubles(values.begin(), values.end());
-      return aligned(wants_exponent(doubles) ? scientific(doubles) : fixed(doubles));
+      return aligned(words_of(doubles, wants_exponent(doubles)));
     } else {
       std::vector<Word> words;
       for (const T v : values) words.push_back({fmt::format("{}", v), ""});

@@ -20,7 +20,6 @@ class SerialLoops {
   SerialLoops();
   ~SerialLoops();
   SerialLoops(const SerialLoops&) = delete;
-  SerialLoops& operator=(const SerialLoops&) = delete;
 
  private:
   const bool before_;

@@ -15,7 +15,6 @@ struct Storage {
     memory::release(data, bytes);
   }
   Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
 
   // The key of the Rng whose draws 0, 1, … these numbers are, until they are overwritten.
   void drawn_with(uint64_t key) {

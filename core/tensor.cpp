@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "kernels/moments.h"
-#include "norm_of.h"
 #include "object_memory.h"
 #include "parallel.h"
 #include "raw.h"
@@ -32,17 +31,14 @@ void copy_elements(const From* from, const Shape& shape, const Strides& strides,
   const int64_t inner = shape.ndim() > 0 ? shape[-1] : 1;
   const int64_t step = shape.ndim() > 0 ? strides[shape.ndim() - 1] : 1;
   const int64_t rows = inner > 0 ? shape.numel() / inner : 0;
-  parallel_for(rows, std::max<int64_t>(1, copy_grain / std::max<int64_t>(inner, 1)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t row = begin; row < end; ++row) {
-                   const From* x = from + offset_at(row, shape, strides, shape.ndim() - 1);
-                   To* y = to + row * inner;
-                   if (step == 1)
-                     for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<To>(x[i]);
-                   else
-                     for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<To>(x[i * step]);
-                 }
-               });
+  parallel_each(rows, grain_of_rows(inner, copy_grain), [=](int64_t row) {
+    const From* x = from + offset_at(row, shape, strides, shape.ndim() - 1);
+    To* y = to + row * inner;
+    if (step == 1)
+      for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<To>(x[i]);
+    else
+      for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<To>(x[i * step]);
+  });
 }
 
 // Whether an integer type To holds x, or what is left of it without its fraction.
@@ -90,6 +86,12 @@ double exact(const char* op, T value) {
 }
 
 }  // namespace
+
+Dtype dtype_from_name(std::string_view name) {
+  for (size_t i = 0; i < dtype_names.size(); ++i)
+    if (dtype_names[i] == name) return static_cast<Dtype>(i);
+  throw_error(fmt::format("dtype: wanted f32, f64, i32, i64 or bool, got '{}'", name));
+}
 
 Tensor::Tensor(const Shape& shape, Dtype dtype) : impl_(std::allocate_shared<Impl>(ObjectAllocator<Impl>())) {
   check(!inside_parallel(), "tensor: ops may not be called inside parallel_for; call kernels there");

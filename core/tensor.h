@@ -141,6 +141,9 @@ Tensor tensor(const Shape& shape, const std::vector<bool>& values);
 // dtype). This gives parameters new values. Not recorded; a backward that needs the old values throws Error.
 void assign(Tensor& target, const Tensor& source);
 
+// The Frobenius norm √(Σ x²) of a tensor of any dtype, summed in double in a fixed order. Not recorded.
+double norm_of(const Tensor& x);
+
 // Writes x.text().
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
 

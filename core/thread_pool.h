@@ -1,5 +1,5 @@
-// ThreadPool: the threads of parallel_for. thread_pool_tbb.cpp is what every build uses but those under
-// ThreadSanitizer, which cannot see into a TBB that was compiled without it; they use thread_pool_std.cpp.
+// ThreadPool: the threads of parallel_for. Every build uses thread_pool_tbb.cpp, but for those under
+// ThreadSanitizer, which cannot see into a TBB that was compiled without it: tests/tsan/thread_pool_std.cpp.
 #pragma once
 
 #include "parallel.h"

@@ -5,7 +5,6 @@
 
 #include "../core/kernels/histogram.h"
 #include "../core/kernels/moments.h"
-#include "../core/norm_of.h"
 #include "model.h"
 
 namespace isobar {

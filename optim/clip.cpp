@@ -107,7 +107,8 @@ double clip_grad_norm(const std::vector<Tensor>& listed, double max_norm) {
     Tensor dw = parameter.grad();
     dispatch_float("clip_grad_norm", dw.dtype(), [&]<class T>() {
       T* x = raw::write<T>(dw, "clip_grad_norm()");
-      kernels::map_elements(dw.numel(), x, x, [f = static_cast<T>(factor)](T value) { return f * value; });
+      kernels::map_elements(
+          dw.numel(), x, [f = static_cast<T>(factor)](T value) { return f * value; }, x);
     });
   }
   return norm;

@@ -6,8 +6,6 @@
 #include <map>
 #include <set>
 
-#include "../../core/norm_of.h"
-
 namespace isobar {
 namespace {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../../core/norm_of.h"
 #include "../../core/raw.h"
 #include "../ops.h"
 

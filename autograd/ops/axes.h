@@ -57,10 +57,7 @@ struct Axes {
   // body(r) for each row, on all threads; `elements` of them are work enough for one.
   template <class Body>
   void each_row(int64_t elements, const Body& body) const {
-    parallel_for(rows, std::max<int64_t>(1, elements / std::max<int64_t>(count, 1)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t r = begin; r < end; ++r) body(r);
-                 });
+    parallel_each(rows, grain_of_rows(count, elements), body);
   }
 
  private:

@@ -4,17 +4,13 @@
 //   batch_norm:  x (N, C, L): one row per channel          y = h · weight[c] + bias[c]
 //   group_norm:  x (N, C, …): one row per sample and group of C / groups channels
 #include "../ops.h"
-#include "../tape.h"
+#include "checks.h"
 
 namespace isobar {
 namespace {
 
 void check_per_channel(const char* op, const char* name, const Tensor& parameter, const Tensor& x) {
-  check(!parameter.defined() || parameter.shape() == Shape{x.size(1)}, "{}: {} must be [{}] for x {}, got {}",
-        op, name, x.size(1), x.shape(), parameter.defined() ? parameter.shape() : Shape());
-  check(!parameter.defined() || parameter.dtype() == x.dtype(),
-        "{}: x is {} but {} is {}; convert one with cast()", op, x.dtype(), name,
-        parameter.defined() ? parameter.dtype() : x.dtype());
+  check_parameter(op, name, parameter, Shape{x.size(1)}, x);
 }
 
 // A parameter (C) shaped so that it broadcasts over x (N, C, …).

@@ -3,8 +3,16 @@
 
 #include "../../core/kernels/map.h"
 #include "../../core/raw.h"
+#include "../ops.h"
 
 namespace isobar {
+
+// One operand as a tensor; a number in the dtype of the other one.
+inline Tensor tensor_of(const char* op, const Operand& x, const Operand& other) {
+  if (x.tensor != nullptr) return *x.tensor;
+  check(other.tensor != nullptr, "{}: wanted a tensor and a number, got two numbers", op);
+  return full({}, x.number, other.tensor->dtype());
+}
 
 inline void check_one_dtype(const char* op, const Tensor& a, const Tensor& b) {
   check(a.dtype() == b.dtype(), "{}: operands must have one dtype, got {} and {}; convert one with cast()",
@@ -18,7 +26,7 @@ Tensor combine(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   const Shape shape = alike ? a.shape() : broadcast(op, a.shape(), b.shape());
   Tensor y(shape, dtype_of<Y>());
   if (alike)
-    kernels::map_elements(y.numel(), a.data<T>(), b.data<T>(), raw::write<Y>(y), f);
+    kernels::map_elements(y.numel(), raw::write<Y>(y), f, a.data<T>(), b.data<T>());
   else
     kernels::map_broadcast(shape, a.data<T>(), broadcast_strides(a.shape(), a.strides(), shape), b.data<T>(),
                            broadcast_strides(b.shape(), b.strides(), shape), raw::write<Y>(y), f);
@@ -38,7 +46,7 @@ Tensor map_elements(const char* op, const Tensor& x, const F& f) {
   const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape(), x.dtype());
   dispatch_float(op, x.dtype(),
-                 [&]<class T>() { kernels::map_elements(x.numel(), packed.data<T>(), raw::write<T>(y), f); });
+                 [&]<class T>() { kernels::map_elements(x.numel(), raw::write<T>(y), f, packed.data<T>()); });
   return y;
 }
 

@@ -15,11 +15,13 @@
 //   square:      y = x²                dx = 2 dy · x
 //   sqrt:        y = √x                dx = dy / (2 y)
 //   rsqrt:       y = 1/√x              dx = −dy · y³ / 2
+//   relu:        y = max(0, x)         dx = dy where x > 0, else 0
 //
 // isru, x / √(x² + c), is composed of them. sin and cos reduce arguments of any size exactly: within 3 units
 // of the last digit up to 10³⁰.
 #include "../../core/kernels/elementary.h"
 
+#include "../../core/kernels/relu.h"
 #include "../ops.h"
 #include "elementwise.h"
 
@@ -46,6 +48,16 @@ Tensor unary(OpName name, const Tensor& x) {
   });
 }
 
+// dy where the bits of kernels/relu.h are set, else 0. Linear in dy, so its gradient is the same again.
+Tensor gate(Tensor upstream, const Tensor& bits) {
+  const Tensor dy = raw::contiguous(std::move(upstream));
+  Tensor dx = room_for_gradient(dy);
+  dispatch_float("relu", dy.dtype(), [&]<class T>() {
+    kernels::relu_backward(dy.numel(), bits.data<int64_t>(), dy.data<T>(), raw::write<T>(dx));
+  });
+  return record("relu_gate", dx, {dy}, [bits](Tensor ddx) { return gate(std::move(ddx), bits); });
+}
+
 }  // namespace
 
 Tensor exp(const Tensor& x) { return unary<kernels::Exp>("exp", x); }
@@ -62,6 +74,20 @@ Tensor reciprocal(const Tensor& x) { return unary<kernels::Reciprocal>("reciproc
 Tensor square(const Tensor& x) { return unary<kernels::Square>("square", x); }
 Tensor sqrt(const Tensor& x) { return unary<kernels::Sqrt>("sqrt", x); }
 Tensor rsqrt(const Tensor& x) { return unary<kernels::Rsqrt>("rsqrt", x); }
+
+Tensor relu(const Tensor& x) {
+  // From so many elements on, y has left the second-level cache before backward reads it, and storing bits pays.
+  constexpr int64_t gated = 1 << 18;
+  if (Tape::active() != nullptr && x.numel() >= gated) {
+    const Tensor packed = raw::contiguous(x);
+    Tensor y(x.shape(), x.dtype()), bits({kernels::gate_words(x.numel())}, Dtype::i64);
+    dispatch_float("relu", x.dtype(), [&]<class T>() {
+      kernels::relu(x.numel(), packed.data<T>(), raw::write<T>(y), raw::write<int64_t>(bits));
+    });
+    return record("relu", y, {x}, [bits](Tensor dy) { return gate(std::move(dy), bits); });
+  }
+  return unary<kernels::Relu>("relu", x);
+}
 
 Tensor sign(const Tensor& x) {
   Tensor y =

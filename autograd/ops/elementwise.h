@@ -12,7 +12,7 @@ Tensor map(const char* op, const Tensor& x, const F& f) {
   const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape(), x.dtype());
   dispatch_float(op, x.dtype(), [&]<class T>() {
-    kernels::map_registers(x.numel(), packed.data<T>(), raw::write<T>(y), f);
+    kernels::map_registers(x.numel(), raw::write<T>(y), f, packed.data<T>());
   });
   return y;
 }
@@ -26,7 +26,7 @@ Tensor map(const char* op, const Tensor& a, const Tensor& b, const F& f) {
   const Tensor pa = raw::contiguous(a), pb = raw::contiguous(b);
   Tensor y(a.shape(), a.dtype());
   dispatch_float(op, a.dtype(), [&]<class T>() {
-    kernels::map_registers(a.numel(), pa.data<T>(), pb.data<T>(), raw::write<T>(y), f);
+    kernels::map_registers(a.numel(), raw::write<T>(y), f, pa.data<T>(), pb.data<T>());
   });
   return y;
 }
@@ -37,7 +37,7 @@ Tensor map_gradient(const char* op, Tensor upstream, const Tensor& x, const F& f
   const Tensor dy = raw::contiguous(std::move(upstream)), px = raw::contiguous(x);
   Tensor dx = room_for_gradient(dy);
   dispatch_float(op, x.dtype(), [&]<class T>() {
-    kernels::map_registers(x.numel(), dy.data<T>(), px.data<T>(), raw::write<T>(dx), f);
+    kernels::map_registers(x.numel(), raw::write<T>(dx), f, dy.data<T>(), px.data<T>());
   });
   return dx;
 }

@@ -5,24 +5,36 @@
 //
 // The tape sums the gradients of batches that were broadcast.
 //
-// x, y of linear are seen as (N, K) and (N, M); W is (M, K).
+// x, y of linear are seen as (N, K) and (N, M); W is (M, K). Under WithPrecision(bf16) both factors of every
+// product, dy too, are rounded to bf16, and sums are f32. Rounding counts as the identity in the gradients, as
+// usual in mixed precision (Micikevicius et al. 2018). linear keeps the rounded x and W for the gradients: W is
+// converted once per step, and x takes half the memory.
 
 #include "../../core/kernels/reduce.h"
 #include "../ops.h"
 #include "../tape.h"
-#include "bf16_products.h"
+#include "checks.h"
 #include "linear_products.h"
 
 namespace isobar {
 namespace {
 
 // How gemm reads the last two dimensions of a tensor: as stored, or transposed. Other layouts are copied.
+template <class Operand>
 struct Matrix {
   Tensor x;
   bool transposed = false;
   int64_t stride = 0;  // from row to row of what is stored
+  std::optional<Bf16Copy> rounded = {};
 
   explicit Matrix(const Tensor& tensor) : x(tensor) {
+    if constexpr (std::is_same_v<Operand, Bf16>) {
+      transposed = x.size(-2) > 1 && step(-2) == 1;
+      x = transposed ? raw::contiguous(transpose(x.detach())) : raw::contiguous(x);
+      stride = x.size(-1);
+      rounded.emplace(x);
+      return;
+    }
     if (fits(x.size(-2), x.size(-1), step(-2), step(-1))) {
       stride = x.size(-2) > 1 ? step(-2) : x.size(-1);
     } else if (fits(x.size(-1), x.size(-2), step(-1), step(-2))) {
@@ -34,6 +46,12 @@ struct Matrix {
     }
     stride = std::max<int64_t>(stride, 1);
   }
+  const Operand* data() const {
+    if constexpr (std::is_same_v<Operand, Bf16>)
+      return rounded->data();
+    else
+      return x.data<Operand>();
+  }
 
  private:
   int64_t step(int dim) const { return x.strides()[x.ndim() + dim]; }
@@ -43,39 +61,33 @@ struct Matrix {
   }
 };
 
-// Up to this many multiply-adds, one thread computes a whole product.
-constexpr int64_t serial_product = int64_t{1} << 21;
-
 Shape leading(const Tensor& x) { return Shape(std::span<const int64_t>(x.shape().begin(), x.ndim() - 2)); }
 
 // y = a · b for every matrix of the batch, over which a and b are repeated where they have an extent of one.
-template <class T>
-void multiply_batch(const Matrix& a, const Matrix& b, const Shape& batch, Tensor& y) {
-  const int64_t m = y.size(-2), n = y.size(-1), k = a.x.size(-1), count = batch.numel();
+template <class T, class Operand>
+void multiply_batch(const Matrix<Operand>& a, const Matrix<Operand>& b, int64_t k, const Shape& batch,
+                    Tensor& y) {
+  // Up to this many multiply-adds, one thread computes a whole product.
+  constexpr int64_t serial_product = int64_t{1} << (std::is_same_v<Operand, Bf16> ? 25 : 21);
+  const int64_t m = y.size(-2), n = y.size(-1), count = batch.numel();
   const Strides a_steps = broadcast_strides(leading(a.x), a.x.strides(), batch);
   const Strides b_steps = broadcast_strides(leading(b.x), b.x.strides(), batch);
   T* const numbers = raw::write<T>(y);
   const auto product = [&](int64_t i) {
-    return Gemm<T>{.transpose_a = a.transposed,
-                   .transpose_b = b.transposed,
-                   .m = m,
-                   .n = n,
-                   .k = k,
-                   .a = a.x.data<T>() + offset_at(i, batch, a_steps, batch.ndim()),
-                   .lda = a.stride,
-                   .b = b.x.data<T>() + offset_at(i, batch, b_steps, batch.ndim()),
-                   .ldb = b.stride,
-                   .c = numbers + i * m * n,
-                   .ldc = n};
+    const Operand* const left = a.data() + offset_at(i, batch, a_steps, batch.ndim());
+    const Operand* const right = b.data() + offset_at(i, batch, b_steps, batch.ndim());
+    return Gemm<T, Operand>{.m = m,
+                            .n = n,
+                            .k = k,
+                            .a = {left, a.stride, a.transposed},
+                            .b = {right, b.stride, b.transposed},
+                            .c = {numbers + i * m * n, n}};
   };
-  if (count > 1 && m * n * k <= serial_product) {
-    const int64_t grain = std::max<int64_t>(1, serial_product / 8 / std::max<int64_t>(m * n * k, 1));
-    parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) gemm_serial(product(i));
-    });
-  } else {
+  if (count > 1 && m * n * k <= serial_product)
+    parallel_each(count, grain_of_rows(m * n * k, serial_product / 8),
+                  [&](int64_t i) { gemm_serial(product(i)); });
+  else
     for (int64_t i = 0; i < count; ++i) gemm(product(i));
-  }
 }
 
 Tensor linear_composed(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -104,10 +116,41 @@ void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(!bias.defined() || bias.shape() == Shape{weight.size(0)},
         "linear: bias must be [{}] for weight {}, got {}", weight.size(0), weight.shape(),
         bias.defined() ? bias.shape() : Shape());
-  for (const auto& [name, parameter] : {std::pair{"weight", &weight}, std::pair{"bias", &bias}})
-    check(!parameter->defined() || parameter->dtype() == x.dtype(),
-          "linear: x is {} but {} is {}; convert one with cast()", x.dtype(), name,
-          parameter->defined() ? parameter->dtype() : x.dtype());
+  check_same_dtype("linear", "x", x, "weight", weight);
+  check_same_dtype("linear", "x", x, "bias", bias);
+}
+
+template <class T, class Operand>
+Tensor linear_of(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const Factor<Operand> rows(x), w(weight);
+  const LinearProducts<T, Operand> products{x.shape().without(-1).numel(), weight.size(1), weight.size(0)};
+  Tensor y(x.shape().with(-1, products.m), x.dtype());
+  Gemm<T, Operand> product = products.value(rows.data(), w.data(), raw::write<T>(y));
+  const Tensor start = bias.defined() ? raw::contiguous(bias) : bias;
+  constexpr bool takes_bias = std::is_same_v<T, Operand>;
+  if (takes_bias && bias.defined()) product.bias = start.data<T>();
+  gemm(product);
+  if (!takes_bias && bias.defined()) {
+    const NoTape pause;
+    y = y + start;
+  }
+  return record({"linear", Node::Kind::product}, y, {x, weight, bias},
+                [shape = x.shape(), rows, w, products](const Tensor& upstream, Wants wants) {
+                  const Tensor dy = raw::contiguous(upstream);
+                  std::array<Tensor, 3> result;
+                  if (wants[0]) result[0] = Tensor(shape, dy.dtype());
+                  if (wants[1]) result[1] = Tensor(Shape{products.m, products.k}, dy.dtype());
+                  if (wants[2]) result[2] = Tensor(Shape{products.m}, dy.dtype());
+                  if (wants[0] || wants[1]) {
+                    const Factor<Operand> d(dy);
+                    if (wants[0]) gemm(products.input_gradient(d.data(), w.data(), raw::write<T>(result[0])));
+                    if (wants[1])
+                      gemm(products.weight_gradient(d.data(), rows.data(), raw::write<T>(result[1])));
+                  }
+                  if (wants[2])
+                    kernels::column_sums(products.n, products.m, dy.data<T>(), raw::write<T>(result[2]));
+                  return result;
+                });
 }
 
 }  // namespace
@@ -120,46 +163,28 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
         a.size(-1) == b.size(-1) ? "; did you mean matmul(a, transpose(b))?" : "");
   check(a.dtype() == b.dtype(),
         "matmul: operands must have one dtype, got {} and {}; convert one with cast()", a.dtype(), b.dtype());
-  if (bf16_products(a.dtype())) return matmul_bf16(a, b);
   const Shape batch = broadcast("matmul", leading(a), leading(b));
   Tensor y(batch.inserted(batch.ndim(), a.size(-2)).inserted(batch.ndim() + 1, b.size(-1)), a.dtype());
-  dispatch_float("matmul", a.dtype(), [&]<class T>() { multiply_batch<T>(Matrix(a), Matrix(b), batch, y); });
-  return record({"matmul", Node::Kind::product}, y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
-    return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
-                      wants[1] ? matmul(transpose(a), dy) : Tensor()};
+  dispatch_float("matmul", a.dtype(), [&]<class T>() {
+    if constexpr (std::is_same_v<T, float>)
+      if (bf16_products(a.dtype()))
+        return multiply_batch<T, Bf16>(Matrix<Bf16>(a), Matrix<Bf16>(b), a.size(-1), batch, y);
+    multiply_batch<T, T>(Matrix<T>(a), Matrix<T>(b), a.size(-1), batch, y);
   });
+  return record({"matmul", Node::Kind::product}, y, {a, b},
+                [a, b, precision = recording.precision](const Tensor& dy, Wants wants) {
+                  const RecordingGuard guard;
+                  recording.precision = precision;
+                  return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
+                                    wants[1] ? matmul(transpose(a), dy) : Tensor()};
+                });
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_linear(x, weight, bias);
   if (composed_wanted()) return linear_composed(x, weight, bias);
-  if (bf16_products(x.dtype())) return linear_bf16(x, weight, bias);
-
-  const Tensor rows = raw::contiguous(x), w = raw::contiguous(weight);
-  const int64_t m = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();
-  Tensor y(x.shape().with(-1, m), x.dtype());
-  dispatch_float("linear", x.dtype(), [&]<class T>() {
-    const Tensor start = bias.defined() ? raw::contiguous(bias) : Tensor();
-    Gemm<T> product = LinearProducts<T>{n, k, m}.value(rows.data<T>(), w.data<T>(), raw::write<T>(y));
-    product.bias = start.defined() ? start.data<T>() : nullptr;
-    gemm(product);
-  });
-  return record({"linear", Node::Kind::product}, y, {x, weight, bias},
-                [rows, w, m, k, n](const Tensor& upstream, Wants wants) {
-                  const Tensor dy = raw::contiguous(upstream);
-                  std::array<Tensor, 3> result;
-                  if (wants[0]) result[0] = Tensor(rows.shape(), dy.dtype());
-                  if (wants[1]) result[1] = Tensor(w.shape(), dy.dtype());
-                  if (wants[2]) result[2] = Tensor(Shape{m}, dy.dtype());
-                  dispatch_float("linear", dy.dtype(), [&]<class T>() {
-                    const LinearProducts<T> products{n, k, m};
-                    const T* d = dy.data<T>();
-                    if (wants[0]) gemm(products.input_gradient(d, w.data<T>(), raw::write<T>(result[0])));
-                    if (wants[1]) gemm(products.weight_gradient(d, rows.data<T>(), raw::write<T>(result[1])));
-                    if (wants[2]) kernels::column_sums(n, m, d, raw::write<T>(result[2]));
-                  });
-                  return result;
-                });
+  if (bf16_products(x.dtype())) return linear_of<float, Bf16>(x, weight, bias);
+  return dispatch_float("linear", x.dtype(), [&]<class T>() { return linear_of<T, T>(x, weight, bias); });
 }
 
 }  // namespace isobar

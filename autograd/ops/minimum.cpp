@@ -19,7 +19,8 @@ Tensor tie_gradient(const Tensor& dy, const Tensor& ties, const Tensor& loses) {
 
 // The operand that is `better`, of numbers and of tensors.
 template <class Better>
-Tensor chosen(OpName op, const Tensor& a, const Tensor& b, const Better& better) {
+Tensor chosen(OpName op, const Operand& left, const Operand& right, const Better& better) {
+  const Tensor a = tensor_of(op, left, right), b = tensor_of(op, right, left);
   Tensor y = combine_floats(op, a, b, [&](auto p, auto q) { return better(p, q) || std::isnan(p) ? p : q; });
   return record(op, y, {a, b}, [a, b, better](const Tensor& dy, Wants wants) {
     const Tensor ties = a == b;
@@ -30,10 +31,10 @@ Tensor chosen(OpName op, const Tensor& a, const Tensor& b, const Better& better)
 
 }  // namespace
 
-Tensor minimum(const Tensor& a, const Tensor& b) {
+Tensor minimum(const Operand& a, const Operand& b) {
   return chosen("minimum", a, b, [](const auto& p, const auto& q) { return p < q; });
 }
-Tensor maximum(const Tensor& a, const Tensor& b) {
+Tensor maximum(const Operand& a, const Operand& b) {
   return chosen("maximum", a, b, [](const auto& p, const auto& q) { return p > q; });
 }
 

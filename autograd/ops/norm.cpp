@@ -11,6 +11,7 @@
 
 #include "../ops.h"
 #include "../tape.h"
+#include "checks.h"
 
 namespace isobar {
 namespace {
@@ -24,13 +25,8 @@ struct Rows {
           "{}: normalized_shape {} must be the last dimensions of x {}", op, normalized, x.shape());
     columns = normalized.numel();
     count = columns > 0 ? x.numel() / columns : 0;
-    for (const auto& [name, parameter] : {std::pair{"weight", &weight}, std::pair{"bias", &bias}}) {
-      if (!parameter->defined()) continue;
-      check(parameter->shape() == normalized, "{}: {} must be {} for x {}, got {}", op, name, normalized,
-            x.shape(), parameter->shape());
-      check(parameter->dtype() == x.dtype(), "{}: x is {} but {} is {}; convert one with cast()", op,
-            x.dtype(), name, parameter->dtype());
-    }
+    check_parameter(op, "weight", weight, normalized, x);
+    check_parameter(op, "bias", bias, normalized, x);
   }
 };
 

@@ -1,14 +1,60 @@
-// Cutting and joining along one dimension.
+// Cutting, joining and padding along dimensions.
 //
 //   y = slice(x, begin, end)     dx = dy in zeros, at begin
 //   y = concat(x₀, x₁, …)        dx_i = the slice of dy that came from x_i
 //   stack, split, select         by composition
+//
+//   y = pad(x, {l, r, …})        y[…, l + i] = x[…, i], `value` elsewhere; l or r below zero crops that side
+//                                dx = pad(dy, {−l, −r, …})
+#include <algorithm>
 
 #include "../ops.h"
 #include "../tape.h"
-#include "window.h"
 
 namespace isobar {
+namespace {
+
+// Copies `from` to the window of `to` that starts at begin[d] along each dimension d, in which it must lie.
+void write_window(Tensor& to, const std::array<int64_t, max_dims>& begin, const Tensor& from) {
+  if (from.numel() == 0) return;
+  const Tensor packed = raw::contiguous(from);
+  const Strides strides = to.shape().strides();
+  // Dimensions from `last` on form one block in both.
+  int last = to.ndim();
+  while (last > 0 && to.size(last - 1) == packed.size(last - 1)) --last;
+  last = std::max(last - 1, 0);
+  int64_t block = 1, start = 0;
+  for (int d = 0; d < to.ndim(); ++d) {
+    start += begin[d] * strides[d];
+    if (d >= last) block *= packed.size(d);
+  }
+  dispatch_any(to.dtype(), [&]<class T>() {
+    const T* const x = packed.data<T>();
+    T* const y = raw::write<T>(to) + start;
+    for (int64_t i = 0; i < packed.numel() / block; ++i)
+      std::copy_n(x + i * block, block, y + offset_at(i, packed.shape(), strides, last));
+  });
+}
+
+// One dimension after padding: `from` of its elements, from index `first` on, are at `begin` in an extent of
+// `extent`.
+struct Padded {
+  int64_t first, from, begin, extent;
+};
+
+Padded padded(const Shape& shape, int d, int64_t before, int64_t after) {
+  const int64_t n = shape[d];
+  int64_t extent = 0;
+  const bool overflow =
+      __builtin_add_overflow(n, before, &extent) || __builtin_add_overflow(extent, after, &extent);
+  check(!overflow && before >= -n && after >= -n && extent >= 0,
+        "pad: {} and {} do not fit dimension {} of {}; a negative amount may take away up to {} in all",
+        before, after, d, shape, n);
+  const int64_t first = before < 0 ? -before : 0, cut = after < 0 ? -after : 0;
+  return {first, n - first - cut, before > 0 ? before : 0, extent};
+}
+
+}  // namespace
 
 Tensor slice(const Tensor& x, int dim, int64_t from, int64_t to) {
   const int d = x.shape().index(dim);
@@ -98,6 +144,30 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, in
     begin += size;
   }
   return pieces;
+}
+
+Tensor pad(const Tensor& x, const std::vector<int64_t>& amounts, double value) {
+  check(amounts.size() % 2 == 0 && amounts.size() <= 2 * static_cast<size_t>(x.ndim()),
+        "pad: wanted two numbers for each of the last dimensions of {}, got {} numbers", x.shape(),
+        amounts.size());
+  Shape kept = x.shape(), shape = x.shape();
+  std::array<int64_t, max_dims> begin{};
+  int64_t offset = 0;
+  for (size_t i = 0; i < amounts.size(); i += 2) {
+    const int d = x.ndim() - 1 - static_cast<int>(i / 2);
+    const Padded p = padded(x.shape(), d, amounts[i], amounts[i + 1]);
+    kept = kept.with(d, p.from);
+    shape = shape.with(d, p.extent);
+    begin[d] = p.begin;
+    offset += p.first * x.strides()[d];
+  }
+  Tensor y = value == 0 ? zeros(shape, x.dtype()) : full(shape, value, x.dtype());
+  if (kept.numel() > 0) write_window(y, begin, raw::as_strided(x, kept, x.strides(), offset));
+  return record("pad", y, {x}, [amounts](const Tensor& dy) {
+    std::vector<int64_t> back = amounts;
+    for (int64_t& amount : back) amount = -amount;
+    return pad(dy, back);
+  });
 }
 
 }  // namespace isobar

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "axes.h"
-#include "indices.h"
+#include "checks.h"
 
 namespace isobar {
 namespace {

@@ -2,6 +2,14 @@
 //
 //   y = Σ x            dx = dy repeated over the summed axes
 //   mean = Σ x / n     by composition
+//
+//   cumsum:  y_i = Σ x_j over j ≤ i along dim      dx_j = Σ dy_i over i ≥ j: the same sum in reverse order
+//
+//   logsumexp, y = ln Σ eˣ = m + ln Σ e^(x − m), m = max x:    dx = dy · e^(x − m) / Σ e^(x − m)
+//
+// By composition; m is a constant, because y does not depend on it. dy · e^(x − y) would be shorter, but far
+// from zero the rounding of y would be a factor of every element.
+#include <limits>
 
 #include "../../core/kernels/reduce.h"
 #include "../tape.h"
@@ -55,6 +63,28 @@ Tensor sum_to_size(const Tensor& x, const Shape& shape) {
   // Only dimensions of extent one may have been added.
   if (axes.empty()) return reshape(x, shape);
   return reshape(sum(x, axes, true), shape);
+}
+
+Tensor cumsum(const Tensor& x, int dim) {
+  const int d = x.shape().index(dim);
+  const Tensor packed = raw::contiguous(x);
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (i != d) (i < d ? outer : inner) *= x.size(i);
+  Tensor y(x.shape(), x.dtype());
+  dispatch_float("cumsum", x.dtype(), [&]<class T>() {
+    kernels::cumulative_sums(outer, x.size(d), inner, packed.data<T>(), raw::write<T>(y));
+  });
+  return record("cumsum", y, {x}, [d](const Tensor& dy) { return flip(cumsum(flip(dy, {d}), d), {d}); });
+}
+
+Tensor logsumexp(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
+  const Axes over(x.shape(), axes);
+  const Tensor maximum = max(x.detach(), axes, true);
+  // An infinite m is not subtracted: ∞ − ∞ has no value.
+  const Tensor m = where(abs(maximum) == std::numeric_limits<double>::infinity(), 0, maximum);
+  const Tensor y = log(sum_over(exp(x - m), over, true)) + m;
+  return keepdim ? y : reshape(y, over.dropped);
 }
 
 }  // namespace isobar

@@ -18,8 +18,8 @@ Tensor keep(const char* op, const Tensor& x, const Begin& begin, const End& end)
   Tensor y = raw::clone(x);
   dispatch_any(x.dtype(), [&]<class T>() {
     T* const values = raw::write<T>(y);
-    const int64_t grain = std::max<int64_t>(1, kernels::map_grain / std::max<int64_t>(columns, 1));
-    parallel_for(columns == 0 ? 0 : x.numel() / columns, grain, [&](int64_t first, int64_t last) {
+    const int64_t count = columns == 0 ? 0 : x.numel() / columns;
+    parallel_for(count, grain_of_rows(columns, kernels::map_grain), [&](int64_t first, int64_t last) {
       for (int64_t r = first; r < last; ++r) {
         T* const row = values + r * columns;
         const int64_t from = std::clamp<int64_t>(begin(r % rows), 0, columns);

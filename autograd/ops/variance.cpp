@@ -4,7 +4,7 @@
 //   std_dev = √var                   dvar = dy / (2 std_dev), 0 where std_dev = 0
 //
 // std_dev has the range of x: its var is kept in double where x's dtype cannot hold it.
-#include "../../core/kernels/variance.h"
+#include "../../core/kernels/moments.h"
 
 #include <algorithm>
 #include <cmath>

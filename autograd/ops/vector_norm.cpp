@@ -24,8 +24,8 @@ double length(int64_t n, const T* x, double p, const auto& sum) {
 Tensor slope(const Tensor& x, const Tensor& y, const Tensor& dy, double p) {
   const Tensor nothing = y == 0, divisor = where(nothing, 1, y);
   if (p == 2) return x * where(nothing, 0, dy / divisor);
-  const Tensor share = where(x == 0, 1, abs(x) / divisor);
-  return sign(x) * pow(share, p - 1) * where(nothing, 0, dy);
+  const Tensor ratio = where(x == 0, 1, abs(x) / divisor);
+  return sign(x) * pow(ratio, p - 1) * where(nothing, 0, dy);
 }
 
 }  // namespace

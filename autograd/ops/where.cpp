@@ -9,11 +9,11 @@ namespace isobar {
 namespace {
 
 // A tensor that is read along a contiguous y of `shape`: a single element with step 0, others with step 1.
-struct Operand {
+struct Along {
   Tensor packed;
   int64_t step;
 
-  Operand(const Tensor& x, const Shape& shape)
+  Along(const Tensor& x, const Shape& shape)
       : packed(x.numel() == 1 ? x
                               : raw::contiguous(raw::as_strided(
                                     x, shape, broadcast_strides(x.shape(), x.strides(), shape)))),
@@ -25,7 +25,7 @@ Tensor selected(const Tensor& mask, const Tensor& a, const Tensor& b) {
         mask.dtype());
   check_one_dtype("where", a, b);
   const Shape shape = broadcast("where", mask.shape(), broadcast("where", a.shape(), b.shape()));
-  const Operand condition(mask, shape), left(a, shape), right(b, shape);
+  const Along condition(mask, shape), left(a, shape), right(b, shape);
   Tensor y(shape, a.dtype());
   dispatch_any(a.dtype(), [&]<class T>() {
     const bool* m = condition.packed.data<bool>();
@@ -41,7 +41,8 @@ Tensor selected(const Tensor& mask, const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
+Tensor where(const Tensor& mask, const Operand& left, const Operand& right) {
+  const Tensor a = tensor_of("where", left, right), b = tensor_of("where", right, left);
   Tensor y = selected(mask, a, b);
   if (!is_float(a.dtype())) return y;
   return record("where", y, {a, b, mask}, [mask](const Tensor& dy, Wants wants) {
@@ -49,8 +50,5 @@ Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
                       Tensor()};
   });
 }
-
-Tensor where(const Tensor& mask, const Tensor& a, double b) { return where(mask, a, full({}, b, a.dtype())); }
-Tensor where(const Tensor& mask, double a, const Tensor& b) { return where(mask, full({}, a, b.dtype()), b); }
 
 }  // namespace isobar

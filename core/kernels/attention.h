@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "../blas.h"
-#include "panels.h"
+#include "gemm.h"
 #include "softmax.h"
 
 namespace isobar::kernels {
@@ -164,16 +164,12 @@ struct Attention {
   void products(const Rows& rows, const T* q, const T* k, const Panels<T>& kt, const Strided<T>& s) const {
     const Strided<const T> a = by_queries(rows, q), b = by_keys(rows, k);
     if (!few()) return kt.multiply(rows.count, whole(rows.seen), 0, dim, a, {}, s);
-    gemm_serial(Gemm<T>{.transpose_b = true,
-                        .m = rows.count,
+    gemm_serial(Gemm<T>{.m = rows.count,
                         .n = rows.seen,
                         .k = dim,
-                        .a = a.data,
-                        .lda = a.row,
-                        .b = b.data,
-                        .ldb = b.row,
-                        .c = s.data,
-                        .ldc = s.row});
+                        .a = {a.data, a.row},
+                        .b = {b.data, b.row, true},
+                        .c = {s.data, s.row}});
   }
   // out = P v
   void mixed_values(const Rows& rows, const Strided<T>& p, const T* v, const Panels<T>& values,
@@ -184,12 +180,9 @@ struct Attention {
     gemm_serial(Gemm<T>{.m = rows.count,
                         .n = dim,
                         .k = rows.seen,
-                        .a = p.data,
-                        .lda = p.row,
-                        .b = b.data,
-                        .ldb = b.row,
-                        .c = c.data,
-                        .ldc = c.row});
+                        .a = {p.data, p.row},
+                        .b = {b.data, b.row},
+                        .c = {c.data, c.row}});
   }
   // y += sᵀ x for the rows of a block; a key is multiplied by the rows that see it.
   void add_to_keys(const Rows& at, const T* s, const Panels<T>& x, const Strided<T>& y) const {

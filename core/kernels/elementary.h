@@ -1,6 +1,6 @@
 // The elementary functions of one argument, each once: its value on registers, and dy times its slope,
 // written for registers and tensors alike. From an entry come the function of a Lane, that of a Dual (dual.h)
-// and the op (autograd/ops/elementary.cpp; silu, softplus and relu have ops of their own). A new one is an
+// and the op (autograd/ops/elementary.cpp; silu and softplus have ops of their own). A new one is an
 // entry here and a line there.
 //
 // gradient() takes y where that is enough, else x; an op keeps only what it takes.
@@ -138,9 +138,11 @@ struct Square : OfX {
 };
 auto square(const AnyRegister auto& x) { return apply<Square>(x); }
 
-struct Relu : OfX {
+// Selections, not max(), so that NaN stays NaN. Where y is NaN, dy passes: a network that overflowed must not look
+// like one whose gradient vanished.
+struct Relu : OfY {
   static auto value(const auto& x) { return where(x <= 0, 0, x); }
-  static auto gradient(const auto& dy, const auto& x) { return where(x <= 0, 0, dy); }
+  static auto gradient(const auto& dy, const auto& y) { return where(y <= 0, 0, dy); }
 };
 auto relu(const AnyRegister auto& x) { return apply<Relu>(x); }
 

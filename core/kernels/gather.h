@@ -1,5 +1,6 @@
-// Selects rows by index, and adds rows by index. Arrays are (outer, rows, inner): `outer` independent blocks
-// of rows of `inner` elements. Indices are in range (checked by the caller).
+// Selects and adds by index; indices are in range (checked by the caller). First whole rows: arrays are
+// (outer, rows, inner), `outer` independent blocks of rows of `inner` elements. Then single elements along the
+// lines of a dimension: a line holds the elements that differ in the index of that dimension alone.
 #pragma once
 
 #include "map.h"
@@ -13,13 +14,10 @@ void gather(int64_t outer, int64_t rows, int64_t inner, int64_t count, const int
             T* y) {
   assert(outer >= 0 && rows >= 0 && valid_arrays(count, indices) &&
          valid_arrays(outer * count * inner, x, y));
-  const int64_t grain = std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(inner, 1));
-  parallel_for(outer * count, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t o = i / count, j = i % count;
-      assert(indices[j] >= 0 && indices[j] < rows);
-      std::copy_n(x + (o * rows + indices[j]) * inner, inner, y + i * inner);
-    }
+  parallel_each(outer * count, grain_of_rows(inner, 1 << 13), [&](int64_t i) {
+    const int64_t o = i / count, j = i % count;
+    assert(indices[j] >= 0 && indices[j] < rows);
+    std::copy_n(x + (o * rows + indices[j]) * inner, inner, y + i * inner);
   });
 }
 
@@ -41,17 +39,61 @@ void scatter_add(int64_t outer, int64_t rows, int64_t inner, int64_t count, cons
   for (int64_t r = 0; r < rows; ++r) first[r + 1] += first[r];
   for (int64_t j = count - 1; j >= 0; --j) position[--first[indices[j]]] = j;
 
-  const int64_t grain = std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(inner, 1));
-  parallel_for(outer * rows, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t o = i / rows, r = i % rows;
-      T* sum = y + i * inner;
-      std::fill_n(sum, inner, T{0});
-      for (int64_t p = first[r]; p < first[r + 1]; ++p) {
-        const T* row = x + (o * count + position[p]) * inner;
-        for (int64_t c = 0; c < inner; ++c) sum[c] += row[c];
-      }
+  parallel_each(outer * rows, grain_of_rows(inner, 1 << 13), [&](int64_t i) {
+    const int64_t o = i / rows, r = i % rows;
+    T* sum = y + i * inner;
+    std::fill_n(sum, inner, T{0});
+    for (int64_t p = first[r]; p < first[r + 1]; ++p) {
+      const T* row = x + (o * count + position[p]) * inner;
+      for (int64_t c = 0; c < inner; ++c) sum[c] += row[c];
     }
+  });
+}
+
+// The lines along dimension `dim` of an array of indices (small) and of the array that they index (large).
+// Two lines that belong together agree in all other indices.
+struct IndexedLines {
+  Shape lines;                // the array of indices, extent one along dim
+  Strides small, large;       // of the two arrays
+  int64_t count, small_step;  // indices in a line
+  int64_t rows, large_step;   // elements in a line of the large array
+
+  IndexedLines(const Shape& index, const Shape& array, int dim)
+      : lines(index.with(dim, 1)),
+        small(index.strides()),
+        large(array.strides()),
+        count(index[dim]),
+        small_step(small[dim]),
+        rows(array[dim]),
+        large_step(large[dim]) {}
+
+  // body(start in the small array, start in the large one) for every line.
+  template <class Body>
+  void for_each(int64_t cost, const Body& body) const {
+    parallel_each(lines.numel(), grain_of_rows(cost, 1 << 13), [&](int64_t line) {
+      body(offset_at(line, lines, small, lines.ndim()), offset_at(line, lines, large, lines.ndim()));
+    });
+  }
+};
+
+// y[j] = x[index[j]] in every line; y has the shape of index.
+template <class T>
+void gather_lines(const IndexedLines& at, const int64_t* index, const T* x, T* y) {
+  at.for_each(at.count, [&](int64_t small, int64_t large) {
+    for (int64_t j = small; j < small + at.count * at.small_step; j += at.small_step)
+      y[j] = x[large + index[j] * at.large_step];
+  });
+}
+
+// y[index[j]] += x[j] for j in order in every line, in double; x has the shape of index.
+template <class T>
+void scatter_add_lines(const IndexedLines& at, const int64_t* index, const T* x, T* y) {
+  at.for_each(at.count + at.rows, [&](int64_t small, int64_t large) {
+    const Scratch<double> sum(at.rows);
+    for (int64_t r = 0; r < at.rows; ++r) sum[r] = static_cast<double>(y[large + r * at.large_step]);
+    for (int64_t j = small; j < small + at.count * at.small_step; j += at.small_step)
+      sum[index[j]] += static_cast<double>(x[j]);
+    for (int64_t r = 0; r < at.rows; ++r) y[large + r * at.large_step] = static_cast<T>(sum[r]);
   });
 }
 

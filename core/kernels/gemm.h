@@ -5,7 +5,7 @@
 // B, one block of panels at a time, each panel three registers wide. It copies A only where the rows of A are
 // not contiguous:
 //
-//   for each piece of K, all of one length of at most 512:
+//   for each block of K, all of one length of at most 512:
 //     for each block of panels of B, copied so that the K rows of a panel are contiguous:
 //       for each 8 rows of A:
 //         for each panel of the block:        8 × 3 registers hold a tile of C
@@ -67,8 +67,8 @@ inline constexpr int64_t pack_rows = 64;           // rows of A that are copied 
 inline constexpr int64_t rows_ahead = 8;           // rows of B that are fetched before they are copied
 inline constexpr int64_t most_in_place = 1e6;      // multiply-adds for which no copy of B's rows pays
 
-// The size of a piece where `length` is cut into equal pieces of at most `most`.
-inline int64_t even_piece(int64_t length, int64_t most) {
+// The size of a block where `length` is cut into equal blocks of at most `most`.
+inline int64_t even_block(int64_t length, int64_t most) {
   return chunk_count(length, std::max<int64_t>(1, chunk_count(length, most)));
 }
 
@@ -217,7 +217,7 @@ void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) 
   }
 }
 
-// p for one piece of K and one block of B, whose panels it copies. Rows of A that are not contiguous are read
+// p for one block of K and one of panels, which it copies. Rows of A that are not contiguous are read
 // from strips, which have room for `kept` rows, or copied there first.
 template <class T>
 void multiply_block(const Product<T>& p, T* panels, T* strips, int64_t kept, bool copy_a) {
@@ -238,6 +238,44 @@ void multiply_block(const Product<T>& p, T* panels, T* strips, int64_t kept, boo
   });
 }
 
+// A matrix B (K, N) as panels: copied once, then multiplied by a few rows of A at a time.
+template <class T>
+class Panels {
+ public:
+  // Elements that up to k rows and n columns take.
+  static int64_t size(int64_t k, int64_t n) {
+    return k * panel_columns<T> * chunk_count(n, panel_columns<T>);
+  }
+  // At `data`, which has room for size(k, n) of them.
+  Panels(int64_t k, int64_t n, T* data) : k_(k), data_(data), end_(data + size(k, n)) {}
+
+  T* end() const { return end_; }
+
+  // Copies b (k, n).
+  void pack(int64_t k, int64_t n, const Strided<const T>& b) {
+    assert(k <= k_);
+    for_blocks(n, panel_columns<T>,
+               [&](int64_t j, int64_t wide) { pack_panel(k, wide, b.from(0, j), panel(j)); });
+  }
+
+  // c (rows, n) = start + a · B' for at most tile_rows rows, where B' (k, n) is B from row `first` on. The
+  // last panel is padded with zeros, so n may be rounded up to whole registers.
+  void multiply(int64_t rows, int64_t n, int64_t first, int64_t k, const Strided<const T>& a,
+                const Strided<const T>& start, const Strided<T>& c) const {
+    assert(rows <= tile_rows<T> && first + k <= k_);
+    for_blocks(n, panel_columns<T>, [&](int64_t j, int64_t wide) {
+      place_tile(k, rows, wide, a, Panel::copied, {}, panel(j) + first * panel_columns<T>, start.from(0, j),
+                 c.from(0, j));
+    });
+  }
+
+ private:
+  T* panel(int64_t j) const { return data_ + j * k_; }
+
+  const int64_t k_;
+  T *const data_, *const end_;
+};
+
 // Computes the product on the calling thread.
 template <class T>
 void multiply(const Product<T>& p) {
@@ -246,14 +284,14 @@ void multiply(const Product<T>& p) {
   assert((p.a.row == 1 || p.a.column == 1) && (p.b.row == 1 || p.b.column == 1));
   assert(p.c.row == 1 || p.c.column == 1);
   const bool contiguous = p.a.column == 1;
-  const int64_t depth = even_piece(p.k, block_depth);
+  const int64_t depth = even_block(p.k, block_depth);
   const int64_t fitting =
       block_bytes / (std::max<int64_t>(depth, 1) * step * static_cast<int64_t>(sizeof(T)));
-  const int64_t block = step * even_piece(chunk_count(p.n, step), fitting);
+  const int64_t block = step * even_block(chunk_count(p.n, step), fitting);
   const bool one_block = block >= p.n;
   const int64_t rows = contiguous || one_block
                            ? std::max<int64_t>(p.m, 1)
-                           : tile_rows<T> * even_piece(chunk_count(p.m, tile_rows<T>), strip_rows);
+                           : tile_rows<T> * even_block(chunk_count(p.m, tile_rows<T>), strip_rows);
   // With one block of B the strips are not read again: the same memory, still in cache, serves the next rows.
   const int64_t kept = contiguous ? 0 : one_block ? pack_rows : rows;
   const Scratch<T> panels(block * depth), strips(kept * depth);

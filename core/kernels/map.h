@@ -24,28 +24,20 @@ bool identical_or_disjoint(int64_t n, const X* x, const Y* y) {
   return a == b || a + n * sizeof(X) <= b || b + n * sizeof(Y) <= a;
 }
 
-// y[i] = f(x[i])
-template <class T, class Y, class F>
-void map_elements(int64_t n, const T* x, Y* y, const F& f) {
-  assert(valid_arrays(n, x, y) && identical_or_disjoint(n, x, y));
+// y[i] = f(x[i]…) for any number of inputs
+template <class Y, class F, class... T>
+void map_elements(int64_t n, Y* y, const F& f, const T*... x) {
+  assert(valid_arrays(n, y, x...) && (... && identical_or_disjoint(n, x, y)));
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) y[i] = f(x[i]);
-  });
-}
-
-// y[i] = f(a[i], b[i])
-template <class T, class Y, class F>
-void map_elements(int64_t n, const T* a, const T* b, Y* y, const F& f) {
-  assert(valid_arrays(n, a, b, y) && identical_or_disjoint(n, a, y) && identical_or_disjoint(n, b, y));
-  parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) y[i] = f(a[i], b[i]);
+    for (int64_t i = begin; i < end; ++i) y[i] = f(x[i]...);
   });
 }
 
 // y[i] += x[i]
 template <class T>
 void add_into(int64_t n, const T* x, T* y) {
-  map_elements(n, x, y, y, [](T a, T b) { return a + b; });
+  map_elements(
+      n, y, [](T a, T b) { return a + b; }, x, y);
 }
 
 // Whether no element is NaN or infinite.
@@ -91,31 +83,28 @@ void map_broadcast(const Shape& shape, const T* a, const Strides& stride_a, cons
   const BroadcastLayout pair(shape, stride_a, stride_b);
   const int last = pair.ndim - 1;
   const int64_t inner = pair.extent[last], da = pair.a[last], db = pair.b[last];
-  // Rows are cut into pieces of at most one chunk, so that threads share a long row too.
-  const int64_t pieces = chunk_count(inner, map_grain);
-  const int64_t grain = std::max<int64_t>(1, map_grain / inner);
-  parallel_for(n / inner * pieces, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t piece = begin; piece < end; ++piece) {
-      const int64_t row = piece / pieces, start = piece % pieces * map_grain;
-      const int64_t count = std::min(map_grain, inner - start);
-      int64_t rest = row, offset_a = start * da, offset_b = start * db;
-      for (int d = last - 1; d >= 0; --d) {
-        offset_a += rest % pair.extent[d] * pair.a[d];
-        offset_b += rest % pair.extent[d] * pair.b[d];
-        rest /= pair.extent[d];
-      }
-      const T* ra = a + offset_a;
-      const T* rb = b + offset_b;
-      Y* ry = y + row * inner + start;
-      if (da == 1 && db == 1)
-        for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i], rb[i]);
-      else if (da == 1 && db == 0)
-        for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i], *rb);
-      else if (da == 0 && db == 1)
-        for (int64_t i = 0; i < count; ++i) ry[i] = f(*ra, rb[i]);
-      else
-        for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i * da], rb[i * db]);
+  // Threads share a long row too: in chunks of it.
+  const int64_t chunks = chunk_count(inner, map_grain);
+  parallel_each(n / inner * chunks, grain_of_rows(inner, map_grain), [&](int64_t chunk) {
+    const int64_t row = chunk / chunks, start = chunk % chunks * map_grain;
+    const int64_t count = std::min(map_grain, inner - start);
+    int64_t rest = row, offset_a = start * da, offset_b = start * db;
+    for (int d = last - 1; d >= 0; --d) {
+      offset_a += rest % pair.extent[d] * pair.a[d];
+      offset_b += rest % pair.extent[d] * pair.b[d];
+      rest /= pair.extent[d];
     }
+    const T* ra = a + offset_a;
+    const T* rb = b + offset_b;
+    Y* ry = y + row * inner + start;
+    if (da == 1 && db == 1)
+      for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i], rb[i]);
+    else if (da == 1 && db == 0)
+      for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i], *rb);
+    else if (da == 0 && db == 1)
+      for (int64_t i = 0; i < count; ++i) ry[i] = f(*ra, rb[i]);
+    else
+      for (int64_t i = 0; i < count; ++i) ry[i] = f(ra[i * da], rb[i * db]);
   });
 }
 

@@ -27,32 +27,16 @@ void newton_schulz_round(int64_t rows, int64_t cols, const T* x, T* y, T* gram, 
   const int64_t k = std::min(rows, cols);
   const bool wide = rows <= cols;
   // gram = x xᵀ, or xᵀ x where that is smaller.
-  gemm_serial(Gemm<T>{.transpose_a = !wide,
-                      .transpose_b = wide,
-                      .m = k,
-                      .n = k,
-                      .k = rows + cols - k,
-                      .a = x,
-                      .lda = cols,
-                      .b = x,
-                      .ldb = cols,
-                      .c = gram,
-                      .ldc = k});
+  gemm_serial(Gemm<T>{
+      .m = k, .n = k, .k = rows + cols - k, .a = {x, cols, !wide}, .b = {x, cols, wide}, .c = {gram, k}});
   // factor = a + b gram + c gram²; y first holds b + c gram.
   for (int64_t i = 0; i < k * k; ++i) y[i] = c * gram[i];
   for (int64_t i = 0; i < k; ++i) y[i * k + i] += b;
-  gemm_serial(Gemm<T>{.m = k, .n = k, .k = k, .a = gram, .lda = k, .b = y, .ldb = k, .c = factor, .ldc = k});
+  gemm_serial(Gemm<T>{.m = k, .n = k, .k = k, .a = {gram, k}, .b = {y, k}, .c = {factor, k}});
   for (int64_t i = 0; i < k; ++i) factor[i * k + i] += a;
   // y = factor x, or x factor: the polynomial of x.
-  gemm_serial(Gemm<T>{.m = rows,
-                      .n = cols,
-                      .k = k,
-                      .a = wide ? factor : x,
-                      .lda = wide ? k : cols,
-                      .b = wide ? x : factor,
-                      .ldb = cols,
-                      .c = y,
-                      .ldc = cols});
+  const Stored<const T> left{wide ? factor : x, wide ? k : cols}, right{wide ? x : factor, cols};
+  gemm_serial(Gemm<T>{.m = rows, .n = cols, .k = k, .a = left, .b = right, .c = {y, cols}});
 }
 
 // Overwrites x (rows, cols), contiguous. Returns the result (rows, cols), which is in x or in the workspace.

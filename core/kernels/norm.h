@@ -33,19 +33,16 @@ class ChunkSums {
   // total[c] = Σ over chunks, in order.
   void combine(T* total) const {
     if (total == nullptr) return;
-    constexpr int64_t piece = 64;  // columns at a time
-    parallel_for(columns,
-                 std::max<int64_t>(piece, reduce_grain / std::max<int64_t>(chunks, 1) / piece * piece),
-                 [=, this](int64_t begin, int64_t end) {
-                   for (int64_t c = begin; c < end; c += piece) {
-                     const int64_t count = std::min<int64_t>(piece, end - c);
-                     double sum[piece] = {};
-                     for (int64_t chunk = 0; chunk < chunks; ++chunk)
-                       for (int64_t i = 0; i < count; ++i)
-                         sum[i] += static_cast<double>(sums_[chunk * columns + c + i]);
-                     for (int64_t i = 0; i < count; ++i) total[c + i] = static_cast<T>(sum[i]);
-                   }
-                 });
+    constexpr int64_t block = 64;  // columns at a time
+    parallel_each(chunk_count(columns, block), grain_of_rows(chunks * block, reduce_grain),
+                  [=, this](int64_t b) {
+                    const int64_t first = b * block, count = std::min<int64_t>(block, columns - first);
+                    double sum[block] = {};
+                    for (int64_t chunk = 0; chunk < chunks; ++chunk)
+                      for (int64_t i = 0; i < count; ++i)
+                        sum[i] += static_cast<double>(sums_[chunk * columns + first + i]);
+                    for (int64_t i = 0; i < count; ++i) total[first + i] = static_cast<T>(sum[i]);
+                  });
   }
 
   const int64_t columns, grain, chunks;
@@ -71,11 +68,10 @@ struct NormForward {
            identical_or_disjoint(rows * columns, x, y));
     assert(counted >= 0 && counted <= columns && (bias == nullptr || weight != nullptr || columns == 0));
     const Store how = store_for(rows * columns, columns, y, x);
-    parallel_for(rows, std::max<int64_t>(1, reduce_grain / std::max<int64_t>(columns, 1)),
-                 [=, this](int64_t begin, int64_t end) {
-                   for (int64_t n = begin; n < end; ++n) row(n, how);
-                   finish_stores(how);
-                 });
+    parallel_for(rows, grain_of_rows(columns, reduce_grain), [=, this](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) row(n, how);
+      finish_stores(how);
+    });
   }
 
  private:

@@ -1,4 +1,4 @@
-// One step of gradient descent on a run of n elements: w the weights, dw their gradient. One thread; every
+// One step of gradient descent on n elements in a row: w the weights, dw their gradient. One thread; every
 // kernel reads and writes each array once, in a loop that compilers turn into vector instructions (the square
 // root and the divisions are exact there too, so an element's bits do not depend on its position).
 // Coefficients are computed in double and rounded to the element type, as PyTorch does.

@@ -70,19 +70,22 @@ void pointwise(int64_t rows, int64_t columns, const F& f, T* y, const Inputs&...
   assert(valid_arrays(rows * columns, y) && (by_row || columns == 1));
   const Store how = store_for(rows * columns, by_row ? columns : width<T>, y);
   parallel_for(
-      rows, std::max<int64_t>(1, map_grain / std::max<int64_t>(columns, 1)),
-      [&](int64_t begin, int64_t end)
-          __attribute__((flatten)) { pointwise_rows<T, by_row>(begin, end, columns, f, y, how, inputs...); });
+      rows, grain_of_rows(columns, map_grain), [&](int64_t begin, int64_t end) __attribute__((flatten)) {
+        pointwise_rows<T, by_row>(begin, end, columns, f, y, how, inputs...);
+      });
 }
 
 // --- the gradient of each kind of input. open() makes the chunk of some rows, which takes the terms
 //     dy · slope register by register; close() ends that chunk, and finish() the gradient
 
+template <class Input>
+struct Gradient;
+
 template <class T>
-struct FullGradient {
+struct Gradient<FullInput<T>> {
   FullInput<T> input;
   Store how;
-  FullGradient(const FullInput<T>& in, int64_t rows, int64_t columns, int64_t, const T* dy)
+  Gradient(const FullInput<T>& in, int64_t rows, int64_t columns, int64_t, const T* dy)
       : input(in), how(store_for(rows * columns, columns == 1 ? width<T> : columns, in.dx, dy)) {}
 
   struct Chunk : FullInput<T> {
@@ -98,11 +101,11 @@ struct FullGradient {
 };
 
 template <class T>
-struct ScalarGradient {
+struct Gradient<ScalarInput<T>> {
   ScalarInput<T> input;
   int64_t grain, chunks;
   Scratch<double> sums;
-  ScalarGradient(const ScalarInput<T>& in, int64_t rows, int64_t, int64_t step, const T*)
+  Gradient(const ScalarInput<T>& in, int64_t rows, int64_t, int64_t step, const T*)
       : input(in), grain(step), chunks(chunk_count(rows, step)), sums(chunks) {}
 
   struct Chunk : ScalarInput<T> {
@@ -120,10 +123,10 @@ struct ScalarGradient {
 };
 
 template <class T>
-struct ChannelGradient {
+struct Gradient<ChannelInput<T>> {
   ChannelInput<T> input;
   ChunkSums<T> sums;
-  ChannelGradient(const ChannelInput<T>& in, int64_t rows, int64_t columns, int64_t, const T*)
+  Gradient(const ChannelInput<T>& in, int64_t rows, int64_t columns, int64_t, const T*)
       : input(in), sums(rows, columns, in.dx != nullptr) {}
 
   struct Chunk : ChannelInput<T> {
@@ -137,15 +140,6 @@ struct ChannelGradient {
   void close(int64_t, const Chunk&) {}
   void finish() { sums.combine(input.dx); }
 };
-
-template <class T>
-FullGradient<T> gradient_of(const FullInput<T>&);
-template <class T>
-ScalarGradient<T> gradient_of(const ScalarInput<T>&);
-template <class T>
-ChannelGradient<T> gradient_of(const ChannelInput<T>&);
-template <class Input>
-using GradientOf = decltype(gradient_of(std::declval<Input>()));
 
 // Input number j of a formula: its slope by itself is 1.
 template <size_t j, class T, size_t... k>
@@ -192,7 +186,7 @@ void pointwise_backward(int64_t rows, int64_t columns, const F& f, const T* dy, 
         });
     (gradients.finish(), ...);
   };
-  run(GradientOf<Inputs>(inputs, rows, columns, grain, dy)...);
+  run(Gradient<Inputs>(inputs, rows, columns, grain, dy)...);
 }
 
 }  // namespace isobar::kernels

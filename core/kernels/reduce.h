@@ -1,6 +1,5 @@
 // Sums in a fixed order. Terms accumulate in double in sixteen lanes, whatever the vector width of the
-// machine, and the lanes are added as one fixed tree; threads share long arrays in
-// fixed pieces.
+// machine, and the lanes are added as one fixed tree; threads share long arrays in fixed chunks.
 #pragma once
 
 #include "../parallel.h"
@@ -9,7 +8,7 @@
 namespace isobar::kernels {
 
 inline constexpr int lanes = 16;
-inline constexpr int64_t reduce_grain = 1 << 14;  // elements in one piece of a long sum
+inline constexpr int64_t reduce_grain = 1 << 14;  // elements in one chunk of a long sum
 
 inline double add_lanes(const double (&lane)[lanes]) {
   double sum[lanes / 2];
@@ -30,15 +29,15 @@ double lane_sum(int64_t n, const Term& term) {
   return add_lanes(lane);
 }
 
-// The same on all threads: sums of fixed pieces, added in order.
+// The same on all threads: sums of fixed chunks, added in order.
 template <class Term>
 double parallel_sum(int64_t n, const Term& term) {
   if (n <= reduce_grain) return lane_sum(n, term);
-  const Scratch<double> pieces(chunk_count(n, reduce_grain));
+  const Scratch<double> sums(chunk_count(n, reduce_grain));
   parallel_for(n, reduce_grain, [&](int64_t begin, int64_t end) {
-    pieces[begin / reduce_grain] = lane_sum(end - begin, [&](int64_t i) { return term(begin + i); });
+    sums[begin / reduce_grain] = lane_sum(end - begin, [&](int64_t i) { return term(begin + i); });
   });
-  return lane_sum(chunk_count(n, reduce_grain), [&](int64_t i) { return pieces[i]; });
+  return lane_sum(chunk_count(n, reduce_grain), [&](int64_t i) { return sums[i]; });
 }
 
 // Calls body(r, sum) for every row r of a (rows, columns); sum(n, term) is Σ term(i) over 0 ≤ i < n. Threads
@@ -50,11 +49,8 @@ void for_rows(int64_t rows, int64_t columns, const Body& body) {
       body(r, [](int64_t n, const auto& term) { return parallel_sum(n, term); });
     return;
   }
-  parallel_for(rows, std::max<int64_t>(1, reduce_grain / std::max<int64_t>(columns, 1)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t r = begin; r < end; ++r)
-                   body(r, [](int64_t n, const auto& term) { return lane_sum(n, term); });
-               });
+  parallel_each(rows, grain_of_rows(columns, reduce_grain),
+                [&](int64_t r) { body(r, [](int64_t n, const auto& term) { return lane_sum(n, term); }); });
 }
 
 // y[r] = Σ over columns of x (rows, columns)
@@ -65,8 +61,7 @@ void row_sums(int64_t rows, int64_t columns, const T* x, T* y) {
   });
 }
 
-// Rows in one chunk of a column sum: enough to amortise its partial sums, the same for any thread
-// count.
+// Rows in one chunk of a column sum: enough to amortise its partial sums, the same for any thread count.
 inline int64_t column_grain(int64_t rows, int64_t columns) {
   return std::max({int64_t{16}, reduce_grain / std::max<int64_t>(columns, 1), chunk_count(rows, 64)});
 }
@@ -84,6 +79,20 @@ void column_sums(int64_t rows, int64_t columns, const T* x, T* y) {
   for (int64_t chunk = 1; chunk < chunks; ++chunk)
     for (int64_t c = 0; c < columns; ++c) partial[c] += partial[chunk * columns + c];
   for (int64_t c = 0; c < columns; ++c) y[c] = chunks > 0 ? static_cast<T>(partial[c]) : T{0};
+}
+
+// y[i] = Σ x[j] over j ≤ i in each line of n elements, added in this order in double. Both arrays are
+// (outer, n, inner).
+template <class T>
+void cumulative_sums(int64_t outer, int64_t n, int64_t inner, const T* x, T* y) {
+  parallel_each(outer * inner, grain_of_rows(n, reduce_grain), [=](int64_t line) {
+    const int64_t start = line / inner * n * inner + line % inner;
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      sum += static_cast<double>(x[start + i * inner]);
+      y[start + i * inner] = static_cast<T>(sum);
+    }
+  });
 }
 
 }  // namespace isobar::kernels

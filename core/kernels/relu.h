@@ -1,8 +1,7 @@
 // ReLU that keeps one bit for each element, its gate. Backward then reads 1/32 of the bytes of y, which
 // matters because forward and backward are bound by memory.
 //
-// Bit i mod 64 of word i / 64 is set where element i passes. NaN passes in both directions: a network that
-// overflowed must not look like one whose gradient vanished.
+// Bit i mod 64 of word i / 64 is set where element i passes, or is NaN.
 #pragma once
 
 #include <cassert>

@@ -24,13 +24,12 @@ struct RopeTable {
     std::vector<double> frequency(half);
     for (int64_t j = 0; j < half; ++j)
       frequency[j] = std::pow(key.base, -2 * static_cast<double>(j) / static_cast<double>(key.dim));
-    parallel_for(key.time, 64, [&](int64_t begin, int64_t end) {
-      for (int64_t t = begin; t < end; ++t)
-        for (int64_t j = 0; j < half; ++j) {
-          const double angle = static_cast<double>(key.start + t) * frequency[j];
-          cos[t * half + j] = static_cast<T>(std::cos(angle));
-          sin[t * half + j] = static_cast<T>(std::sin(angle));
-        }
+    parallel_each(key.time, 64, [&](int64_t t) {
+      for (int64_t j = 0; j < half; ++j) {
+        const double angle = static_cast<double>(key.start + t) * frequency[j];
+        cos[t * half + j] = static_cast<T>(std::cos(angle));
+        sin[t * half + j] = static_cast<T>(std::sin(angle));
+      }
     });
   }
   const RopeKey key;
@@ -64,14 +63,12 @@ template <class T>
 void rope(int64_t batch, int64_t heads, const RopeTable<T>& table, bool interleaved, T turn, const T* x,
           T* y) {
   const int64_t time = table.key.time, half = table.half, dim = table.key.dim;
-  const int64_t grain = std::max<int64_t>(1, map_grain / std::max<int64_t>(heads * dim, 1));
   assert(valid_arrays(batch * time * heads * dim, x, y) && x != y && dim % 2 == 0);
   const auto turn_head = interleaved ? turn_neighbours<T> : turn_halves<T>;
-  parallel_for(batch * time, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin * heads; i < end * heads; ++i) {
-      const int64_t t = i / heads % time;
+  parallel_each(batch * time, grain_of_rows(heads * dim, map_grain), [&](int64_t token) {
+    const int64_t t = token % time;
+    for (int64_t i = token * heads; i < (token + 1) * heads; ++i)
       turn_head(half, &table.cos[t * half], &table.sin[t * half], turn, x + i * dim, y + i * dim);
-    }
   });
 }
 

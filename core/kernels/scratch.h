@@ -19,7 +19,6 @@ class Scratch {
   Scratch(int64_t n, T value) : Scratch(n) { std::fill_n(data_, n, value); }
   ~Scratch() { memory::release(data_, bytes_); }
   Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
 
   T* data() const { return data_; }
   T& operator[](int64_t i) const { return data_[i]; }

@@ -11,9 +11,7 @@
 
 namespace isobar::kernels {
 
-inline int64_t row_grain(int64_t columns) {
-  return std::max<int64_t>(1, map_grain / std::max<int64_t>(columns, 1));
-}
+inline int64_t row_grain(int64_t columns) { return grain_of_rows(columns, map_grain); }
 
 // The largest of n elements, −∞ for n = 0. A NaN may be skipped here: the sum of exponentials shows it.
 template <class T>
@@ -111,15 +109,13 @@ void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T*
 template <class T>
 void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
   assert(valid_arrays(rows * columns, x, y) && identical_or_disjoint(rows * columns, x, y));
-  parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const T* row = x + r * columns;
-      const T max = row_max(columns, row);
-      const double sum = shifted_exp<T>(columns, row, max, nullptr);
-      const T log_sum = static_cast<T>(std::log(sum));
-      map_registers_serial(
-          columns, y + r * columns, [=](auto v) { return (v - max) - log_sum; }, row);
-    }
+  parallel_each(rows, row_grain(columns), [=](int64_t r) {
+    const T* row = x + r * columns;
+    const T max = row_max(columns, row);
+    const double sum = shifted_exp<T>(columns, row, max, nullptr);
+    const T log_sum = static_cast<T>(std::log(sum));
+    map_registers_serial(
+        columns, y + r * columns, [=](auto v) { return (v - max) - log_sum; }, row);
   });
 }
 
@@ -149,25 +145,23 @@ void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* tar
                    T* dx) {
   assert(valid_arrays(rows * columns, x) && valid_arrays(rows, target, loss));
   assert(dx == nullptr || identical_or_disjoint(rows * columns, x, dx));
-  parallel_for(rows, row_grain(columns), [=](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      assert(target[r] < columns);
-      const T* row = x + r * columns;
-      T* dr = dx != nullptr ? dx + r * columns : nullptr;
-      loss[r] = 0;
-      if (target[r] < 0) {
-        if (dr != nullptr) std::fill_n(dr, columns, T{0});
-        continue;
-      }
-      const T max = row_max(columns, row), chosen = row[target[r]];
-      const double sum = shifted_exp(columns, row, max, dr);
-      loss[r] = (static_cast<double>(max) - static_cast<double>(chosen)) + std::log(sum);
-      if (dr == nullptr) continue;
-      const T share = static_cast<T>(static_cast<double>(scale) / sum);
-      map_registers_serial(
-          columns, dr, [=](auto v) { return v * share; }, dr);
-      dr[target[r]] -= scale;
+  parallel_each(rows, row_grain(columns), [=](int64_t r) {
+    assert(target[r] < columns);
+    const T* row = x + r * columns;
+    T* dr = dx != nullptr ? dx + r * columns : nullptr;
+    loss[r] = 0;
+    if (target[r] < 0) {
+      if (dr != nullptr) std::fill_n(dr, columns, T{0});
+      return;
     }
+    const T max = row_max(columns, row), chosen = row[target[r]];
+    const double sum = shifted_exp(columns, row, max, dr);
+    loss[r] = (static_cast<double>(max) - static_cast<double>(chosen)) + std::log(sum);
+    if (dr == nullptr) return;
+    const T factor = static_cast<T>(static_cast<double>(scale) / sum);
+    map_registers_serial(
+        columns, dr, [=](auto v) { return v * factor; }, dr);
+    dr[target[r]] -= scale;
   });
 }
 

@@ -22,40 +22,40 @@ class Sweep {
     for (size_t i = 0; i < count; ++i) first_[i + 1] = first_[i] + static_cast<int64_t>(size(i));
   }
 
-  // body(i, begin, end) for runs that cover every array once.
+  // body(i, begin, end) for intervals that cover every array once.
   template <class Body>
   void each(const Body& body) const {
-    parallel_for(first_[count_], grain, [&](int64_t begin, int64_t end) { runs(begin, end, body); });
+    parallel_for(first_[count_], grain, [&](int64_t begin, int64_t end) { intervals(begin, end, body); });
   }
 
-  // Σ body(i, begin, end): the runs of a chunk in order, then the chunks as lane_sum adds them.
+  // Σ body(i, begin, end): the intervals of a chunk in order, then the chunks as lane_sum adds them.
   template <class Body>
   double sum(const Body& body) const {
     const int64_t chunks = chunk_count(first_[count_], grain);
     const Scratch<double> partial(chunks);
     parallel_for(first_[count_], grain, [&](int64_t begin, int64_t end) {
       double total = 0;
-      runs(begin, end, [&](size_t i, int64_t from, int64_t to) { total += body(i, from, to); });
+      intervals(begin, end, [&](size_t i, int64_t from, int64_t to) { total += body(i, from, to); });
       partial[begin / grain] = total;
     });
     return lane_sum(chunks, [&](int64_t chunk) { return partial[chunk]; });
   }
 
-  // The same on this thread alone, run after run; for a body that knows its sums.
+  // The same on this thread alone, one interval after the other; for a body that knows its sums.
   template <class Body>
   double sum_in_order(const Body& body) const {
     const int64_t chunks = chunk_count(first_[count_], grain);
     const Scratch<double> partial(chunks, 0);
     for (int64_t chunk = 0; chunk < chunks; ++chunk)
-      runs(chunk * grain, std::min((chunk + 1) * grain, first_[count_]),
-           [&](size_t i, int64_t from, int64_t to) { partial[chunk] += body(i, from, to); });
+      intervals(chunk * grain, std::min((chunk + 1) * grain, first_[count_]),
+                [&](size_t i, int64_t from, int64_t to) { partial[chunk] += body(i, from, to); });
     return lane_sum(chunks, [&](int64_t chunk) { return partial[chunk]; });
   }
 
  private:
-  // The runs between two positions of the concatenation.
+  // The intervals between two positions of the concatenation.
   template <class Body>
-  void runs(int64_t begin, int64_t end, const Body& body) const {
+  void intervals(int64_t begin, int64_t end, const Body& body) const {
     const int64_t* const start = first_.data();
     const int64_t* const holder = std::upper_bound(start, start + count_ + 1, begin) - 1;
     for (size_t i = holder - start; i < count_ && first_[i] < end; ++i) {

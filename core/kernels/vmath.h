@@ -1,7 +1,7 @@
 // Elementwise loops on whole vector registers, for functions that need exp, tanh, erf or log: xsimd's are ten
 // to twenty-five times faster than libm's and keep NaN.
 //
-//   map_registers(n, x, y, [](auto v) { return tanh(v); });
+//   map_registers(n, y, [](auto v) { return tanh(v); }, x);
 //
 // The function sees registers (xsimd::batch) only. The last, incomplete register is padded, so an element's
 // bits do not depend on its position.
@@ -93,23 +93,13 @@ void map_registers_streaming(Store how, int64_t n, T* y, const F& f, const Input
   finish_stores(how);
 }
 
-// y[i] = f(x[i])
-template <class T, class F>
-void map_registers(int64_t n, const T* x, T* y, const F& f) {
-  assert(valid_arrays(n, x, y) && identical_or_disjoint(n, x, y));
-  const Store how = store_for(n, width<T>, y, x);
+// The same on all threads.
+template <class T, class F, class... Inputs>
+void map_registers(int64_t n, T* y, const F& f, const Inputs*... x) {
+  assert(valid_arrays(n, y, x...) && (... && identical_or_disjoint(n, x, y)));
+  const Store how = store_for(n, width<T>, y, x...);
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
-    map_registers_streaming(how, end - begin, y + begin, f, x + begin);
-  });
-}
-
-// y[i] = f(a[i], b[i])
-template <class T, class F>
-void map_registers(int64_t n, const T* a, const T* b, T* y, const F& f) {
-  assert(valid_arrays(n, a, b, y) && identical_or_disjoint(n, a, y) && identical_or_disjoint(n, b, y));
-  const Store how = store_for(n, width<T>, y, a, b);
-  parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
-    map_registers_streaming(how, end - begin, y + begin, f, a + begin, b + begin);
+    map_registers_streaming(how, end - begin, y + begin, f, (x + begin)...);
   });
 }
 

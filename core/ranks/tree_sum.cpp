@@ -16,8 +16,9 @@ struct Addition {
 
   void run(int64_t begin, int64_t end) const {
     dispatch_float("tree_sum", y.dtype(), [&]<class T>() {
-      kernels::map_elements(end - begin, a.data<T>() + begin, b.data<T>() + begin,
-                            static_cast<T*>(sum) + begin, [](T left, T right) { return left + right; });
+      kernels::map_elements(
+          end - begin, static_cast<T*>(sum) + begin, [](T left, T right) { return left + right; },
+          a.data<T>() + begin, b.data<T>() + begin);
     });
   }
 };

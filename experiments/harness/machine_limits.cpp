@@ -61,12 +61,9 @@ void LimitProducts::operator()() {
     gemm_serial<float>({.m = side,
                         .n = side,
                         .k = side,
-                        .a = a_.data<float>(),
-                        .lda = side,
-                        .b = b_.data<float>(),
-                        .ldb = side,
-                        .c = c + begin * side * side,
-                        .ldc = side});
+                        .a = {a_.data<float>(), side},
+                        .b = {b_.data<float>(), side},
+                        .c = {c + begin * side * side, side}});
   });
 }
 

@@ -26,7 +26,7 @@ struct Arrays {
   }
   template <class F>
   static void map(const std::vector<float>& from, std::vector<float>& to, const F& f) {
-    kernels::map_registers(static_cast<int64_t>(from.size()), from.data(), to.data(), f);
+    kernels::map_registers(static_cast<int64_t>(from.size()), to.data(), f, from.data());
   }
   void exact() {
     map(x, y, [](const V& v) { return V(1) / xsimd::sqrt(v); });

@@ -124,10 +124,10 @@ TEST_CASE("empty products of bf16 matrices leave C, or zeros") {
   const Emulated guard;
   if (!can_multiply()) return;
   std::vector<float> c{1, 2};
-  gemm(Gemm<float, Bf16>{.m = 0, .n = 2, .k = 3, .lda = 3, .ldb = 2, .c = c.data(), .ldc = 2});
-  gemm(Gemm<float, Bf16>{.m = 1, .n = 2, .k = 0, .ldb = 2, .c = c.data(), .ldc = 2, .accumulate = true});
+  gemm(Gemm<float, Bf16>{.m = 0, .n = 2, .k = 3, .a = {nullptr, 3}, .b = {nullptr, 2}, .c = {c.data(), 2}});
+  gemm(Gemm<float, Bf16>{.m = 1, .n = 2, .k = 0, .b = {nullptr, 2}, .c = {c.data(), 2}, .accumulate = true});
   CHECK(c == std::vector<float>{1, 2});
-  gemm(Gemm<float, Bf16>{.m = 1, .n = 2, .k = 0, .ldb = 2, .c = c.data(), .ldc = 2});
+  gemm(Gemm<float, Bf16>{.m = 1, .n = 2, .k = 0, .b = {nullptr, 2}, .c = {c.data(), 2}});
   CHECK(c == std::vector<float>{0, 0});
 }
 

@@ -37,10 +37,11 @@ kernels::Product<T> own(const Gemm<T>& g) {
   return {g.m,
           g.n,
           g.k,
-          {g.a, g.transpose_a ? 1 : g.lda, g.transpose_a ? g.lda : 1},
-          {g.b, g.transpose_b ? 1 : g.ldb, g.transpose_b ? g.ldb : 1},
-          g.accumulate ? kernels::Strided<const T>{g.c, g.ldc, 1} : kernels::Strided<const T>{g.bias, 0, 1},
-          {g.c, g.ldc, 1}};
+          {g.a.data, g.a.transposed ? 1 : g.a.step, g.a.transposed ? g.a.step : 1},
+          {g.b.data, g.b.transposed ? 1 : g.b.step, g.b.transposed ? g.b.step : 1},
+          g.accumulate ? kernels::Strided<const T>{g.c.data, g.c.step, 1}
+                       : kernels::Strided<const T>{g.bias, 0, 1},
+          {g.c.data, g.c.step, 1}};
 }
 
 // Numbers of which the last one ends a page of memory; the page after it cannot be read or written.
@@ -108,9 +109,9 @@ TEST_CASE_TEMPLATE("our own kernel touches nothing after the ends of its matrice
           const AtPageEnd<T> a(product.a), b(product.b), c(product.c);
           kernels::multiply(own(product.g));
           Gemm<T> guarded = product.g;
-          guarded.a = a.data();
-          guarded.b = b.data();
-          guarded.c = c.data();
+          guarded.a.data = a.data();
+          guarded.b.data = b.data();
+          guarded.c.data = c.data();
           kernels::multiply(own(guarded));
           CHECK(std::equal(product.c.begin(), product.c.end(), c.data()));
         }
@@ -150,7 +151,7 @@ TEST_CASE("NaN and infinity go through our own kernel as through three loops") {
     Product<float> product(p);
     std::fill(product.a.begin(), product.a.end(), 0.0f);
     const auto b = [&](int64_t l, int64_t j) -> float& {
-      return product.b[p.transpose_b ? j * product.g.ldb + l : l * product.g.ldb + j];
+      return product.b[p.transpose_b ? j * product.g.b.step + l : l * product.g.b.step + j];
     };
     b(p.k - 1, 3) = nan;
     b(0, p.n - 1) = inf;  // 0 · ∞ is NaN
@@ -159,7 +160,7 @@ TEST_CASE("NaN and infinity go through our own kernel as through three loops") {
     CAPTURE(p.m);
     for (int64_t i = 0; i < p.m; ++i)
       for (int64_t j = 0; j < p.n; ++j) {
-        const float c = product.c[i * product.g.ldc + j];
+        const float c = product.c[i * product.g.c.step + j];
         if (j == 3 || (j == p.n - 1 && i > 0))
           REQUIRE(std::isnan(c));
         else
@@ -215,8 +216,8 @@ TEST_CASE("dimensions that do not fit the library's 32-bit integers are refused"
   huge.m = 1;
   huge.n = 1;
   huge.k = int64_t{1} << 31;
-  huge.lda = huge.k;
-  huge.ldb = huge.ldc = 1;
+  huge.a.step = huge.k;
+  huge.b.step = huge.c.step = 1;
   CHECK_THROWS_WITH_AS(gemm(huge), "gemm: dimensions must be below 2^31, got 1 x 1 x 2147483648", Error);
   huge.k = 1;  // and so are distances between rows
   CHECK_THROWS_WITH_AS(gemm(huge), "gemm: dimensions must be below 2^31, got 1 x 1 x 1", Error);

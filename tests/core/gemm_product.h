@@ -36,32 +36,32 @@ struct Problem {
 template <class T, class In = T>
 struct Product {
   explicit Product(const Problem& p) {
-    g.transpose_a = p.transpose_a;
-    g.transpose_b = p.transpose_b;
+    g.a.transposed = p.transpose_a;
+    g.b.transposed = p.transpose_b;
     g.accumulate = p.accumulate;
     g.m = p.m;
     g.n = p.n;
     g.k = p.k;
-    g.lda = (p.transpose_a ? p.m : p.k) + p.gap;
-    g.ldb = (p.transpose_b ? p.k : p.n) + p.gap;
-    g.ldc = p.n + p.gap;
-    a = random_numbers<In>(g.lda * (p.transpose_a ? p.k : p.m), "a");
-    b = random_numbers<In>(g.ldb * (p.transpose_b ? p.n : p.k), "b");
-    c = random_numbers<T>(g.ldc * p.m, "c");
+    g.a.step = (p.transpose_a ? p.m : p.k) + p.gap;
+    g.b.step = (p.transpose_b ? p.k : p.n) + p.gap;
+    g.c.step = p.n + p.gap;
+    a = random_numbers<In>(g.a.step * (p.transpose_a ? p.k : p.m), "a");
+    b = random_numbers<In>(g.b.step * (p.transpose_b ? p.n : p.k), "b");
+    c = random_numbers<T>(g.c.step * p.m, "c");
     if (p.bias) bias = random_numbers<T>(p.n, "bias");
     point();
   }
   void point() {
-    g.a = a.data();
-    g.b = b.data();
-    g.c = c.data();
+    g.a.data = a.data();
+    g.b.data = b.data();
+    g.c.data = c.data();
     g.bias = bias.empty() ? nullptr : bias.data();
   }
   double at_a(int64_t i, int64_t l) const {
-    return value(g.transpose_a ? a[l * g.lda + i] : a[i * g.lda + l]);
+    return value(g.a.transposed ? a[l * g.a.step + i] : a[i * g.a.step + l]);
   }
   double at_b(int64_t l, int64_t j) const {
-    return value(g.transpose_b ? b[j * g.ldb + l] : b[l * g.ldb + j]);
+    return value(g.b.transposed ? b[j * g.b.step + l] : b[l * g.b.step + j]);
   }
 
   Gemm<T, In> g;
@@ -101,7 +101,7 @@ void check_against_loops(
   Product<T, In> product(p);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (int64_t i = 0; i < p.m && !p.accumulate; ++i)  // what was there before does not matter
-    std::fill_n(&product.c[i * product.g.ldc], p.n, static_cast<T>(nan));
+    std::fill_n(&product.c[i * product.g.c.step], p.n, static_cast<T>(nan));
   const std::vector<T> before = product.c;
   compute(product.g);
   const Gemm<T, In>& g = product.g;
@@ -112,7 +112,7 @@ void check_against_loops(
   int64_t wrong = 0;
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) {
-      sum[j] = p.accumulate ? before[i * g.ldc + j] : p.bias ? product.bias[j] : 0;
+      sum[j] = p.accumulate ? before[i * g.c.step + j] : p.bias ? product.bias[j] : 0;
       size[j] = std::abs(sum[j]);
     }
     for (int64_t l = 0; l < p.k; ++l)
@@ -120,8 +120,8 @@ void check_against_loops(
     const double rounding =
         std::min(most, static_cast<double>(p.k + 2) * double{std::numeric_limits<T>::epsilon()});
     for (int64_t j = 0; j < p.n; ++j)
-      wrong += !(std::abs(product.c[i * g.ldc + j] - sum[j]) <= rounding * size[j]);
-    for (int64_t j = p.n; j < g.ldc; ++j) wrong += product.c[i * g.ldc + j] != before[i * g.ldc + j];
+      wrong += !(std::abs(product.c[i * g.c.step + j] - sum[j]) <= rounding * size[j]);
+    for (int64_t j = p.n; j < g.c.step; ++j) wrong += product.c[i * g.c.step + j] != before[i * g.c.step + j];
   }
   INFO(p.m, " x ", p.n, " x ", p.k, ", transposed ", p.transpose_a, p.transpose_b, ", accumulate ",
        p.accumulate, ", gap ", p.gap, ", bias ", p.bias);

@@ -39,7 +39,7 @@ SAMPLED = "optim"
 # They run before main() on CPUs of any kind, tell what was built, are a program's main(), stand in for
 # another file, or need MPI.
 LEFT_OUT = {"core/cpu_check.cpp", "core/version.h", "core/version.cpp", "nn/check/check_layer_main.cpp",
-            "core/thread_pool_std.cpp", "core/ranks/ranks_mpi.cpp"}
+            "core/ranks/ranks_mpi.cpp"}
 FIELDS = ("id", "file", "line", "kind", "before", "after", "text", "begin", "end")
 
 

@@ -1,3 +1,4 @@
+// The pool of builds under ThreadSanitizer, which sees all of its threads.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -6,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "thread_pool.h"
+#include "../../core/thread_pool.h"
 
 namespace isobar {
 namespace {

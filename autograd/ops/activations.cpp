@@ -1,0 +1,70 @@
+// Activations that are their formula; the gradients follow from it.
+//
+//   silu:          y = x sigmoid(x)
+//   swiglu:        y = silu(gate) · up
+//   gelu:          y = x Φ(x), Φ the normal distribution             Hendrycks & Gimpel 2016
+//   gelu_tanh:     y = x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2    their fit, section 2
+//   softplus:      y = ln(1 + eˣ)
+//   mish:          y = x tanh(softplus(x))
+//   softcap:       y = c · tanh(x / c)
+//   squared_relu:  y = max(0, x)²
+#include <numbers>
+
+#include "../pointwise.h"
+
+namespace isobar {
+namespace {
+
+constexpr double inv_sqrt2 = 1 / std::numbers::sqrt2;
+constexpr double sqrt_2_over_pi = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+constexpr double cubic = 0.044715 * sqrt_2_over_pi;
+
+}  // namespace
+
+Tensor silu(const Tensor& x) {
+  return pointwise(
+      "silu", [](auto v) { return v * sigmoid(v); }, x);
+}
+
+Tensor swiglu(const Tensor& gate, const Tensor& up) {
+  return pointwise(
+      "swiglu", [](auto g, auto u) { return silu(g) * u; }, gate, up);
+}
+
+Tensor gelu(const Tensor& x) {
+  return pointwise(
+      "gelu", [](auto v) { return v * (1 + erf(inv_sqrt2 * v)) * 0.5; }, x);
+}
+
+Tensor gelu_tanh(const Tensor& x) {
+  return pointwise(
+      "gelu_tanh", [](auto v) { return v * (1 + tanh(v * (sqrt_2_over_pi + cubic * square(v)))) * 0.5; }, x);
+}
+
+Tensor softplus(const Tensor& x) {
+  return pointwise(
+      "softplus",
+      [](auto v) {
+        const auto line = maximum(v, 0);
+        return line + log1p(exp(-abs(v)));  // ln(1 + eˣ) without overflow
+      },
+      x);
+}
+
+Tensor mish(const Tensor& x) {
+  return pointwise(
+      "mish", [](auto v) { return v * tanh(softplus(v)); }, x);
+}
+
+Tensor softcap(const Tensor& x, double cap) {
+  check(cap > 0, "softcap: wanted a cap above 0, got {}", cap);
+  return pointwise(
+      "softcap", [cap](auto v) { return cap * tanh(v / cap); }, x);
+}
+
+Tensor squared_relu(const Tensor& x) {
+  return pointwise(
+      "squared_relu", [](auto v) { return where(v <= 0, 0, square(v)); }, x);
+}
+
+}  // namespace isobar

@@ -1,0 +1,111 @@
+// Masks, which are constants: nothing is recorded.
+//
+//   y = a < b, and so on, of two tensors or of a tensor and a number
+//   y = a && b, a || b, !a of masks; any(a) and all(a) over axes
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "axes.h"
+#include "combine.h"
+
+namespace isobar {
+namespace {
+
+// A float tensor is compared with a number in its own dtype, so that f32 0.1 equals 0.1. Integers and masks are
+// compared as doubles, which is exact below 2^53.
+template <class F>
+Tensor compare_number(const char* op, const Tensor& x, double s, const F& f) {
+  check(x.dtype() != Dtype::i64 || !(std::abs(s) >= 0x1p53) || std::isinf(s),
+        "{}: an i64 and the double {} cannot be compared exactly; compare with a tensor of i64", op, s);
+  const Tensor packed = raw::contiguous(x);
+  Tensor y(x.shape(), Dtype::boolean);
+  dispatch_any(x.dtype(), [&]<class T>() {
+    using Common = std::conditional_t<std::is_floating_point_v<T>, T, double>;
+    const auto of_element = [&f, number = static_cast<Common>(s)](T v) {
+      return f(static_cast<Common>(v), number);
+    };
+    kernels::map_elements(x.numel(), raw::write<bool>(y), of_element, packed.data<T>());
+  });
+  return y;
+}
+
+template <class F>
+Tensor compare(const char* op, const Operand& a, const Operand& b, const F& f) {
+  check(a.tensor != nullptr || b.tensor != nullptr, "{}: wanted a tensor and a number, got two numbers", op);
+  if (b.tensor == nullptr) return compare_number(op, *a.tensor, b.number, f);
+  if (a.tensor == nullptr)
+    return compare_number(op, *b.tensor, a.number, [&f](auto v, auto number) { return f(number, v); });
+  check_one_dtype(op, *a.tensor, *b.tensor);
+  return dispatch_any(a.tensor->dtype(),
+                      [&]<class T>() { return combine<T, bool>(op, *a.tensor, *b.tensor, f); });
+}
+
+void check_mask(const char* op, const Tensor& mask) {
+  check(mask.dtype() == Dtype::boolean, "{}: wanted a mask (bool), got {}; compare first, as in {}(x != 0)",
+        op, mask.dtype(), op);
+}
+
+template <class F>
+Tensor combine_masks(const char* op, const Tensor& a, const Tensor& b, const F& f) {
+  check_mask(op, a);
+  check_mask(op, b);
+  return combine<bool, bool>(op, a, b, f);
+}
+
+// Whether f(begin, end) holds for the elements of each row.
+template <class F>
+Tensor reduce(const char* op, const Tensor& mask, const AxisList& axes, bool keepdim, const F& f) {
+  const Axes over(mask.shape(), axes);
+  check_mask(op, mask);
+  const Tensor packed = over.reduced_last(mask);
+  Tensor y(keepdim ? over.kept : over.dropped, Dtype::boolean);
+  const bool* from = packed.data<bool>();
+  bool* to = raw::write<bool>(y);
+  over.each_row(kernels::map_grain,
+                [&](int64_t r) { to[r] = f(from + r * over.count, from + (r + 1) * over.count); });
+  return y;
+}
+
+}  // namespace
+
+Tensor equal(const Operand& a, const Operand& b) { return compare("equal", a, b, std::equal_to<>()); }
+Tensor not_equal(const Operand& a, const Operand& b) {
+  return compare("not_equal", a, b, std::not_equal_to<>());
+}
+Tensor less(const Operand& a, const Operand& b) { return compare("less", a, b, std::less<>()); }
+Tensor less_equal(const Operand& a, const Operand& b) {
+  return compare("less_equal", a, b, std::less_equal<>());
+}
+Tensor greater(const Operand& a, const Operand& b) { return compare("greater", a, b, std::greater<>()); }
+Tensor greater_equal(const Operand& a, const Operand& b) {
+  return compare("greater_equal", a, b, std::greater_equal<>());
+}
+
+Tensor logical_and(const Tensor& a, const Tensor& b) {
+  return combine_masks("logical_and", a, b, [](bool p, bool q) { return p && q; });
+}
+
+Tensor logical_or(const Tensor& a, const Tensor& b) {
+  return combine_masks("logical_or", a, b, [](bool p, bool q) { return p || q; });
+}
+
+Tensor logical_not(const Tensor& mask) {
+  check_mask("logical_not", mask);
+  const Tensor packed = raw::contiguous(mask);
+  Tensor y(mask.shape(), Dtype::boolean);
+  kernels::map_elements(mask.numel(), raw::write<bool>(y), std::logical_not<>(), packed.data<bool>());
+  return y;
+}
+
+Tensor any(const Tensor& mask, const AxisList& axes, KeepDim keepdim) {
+  return reduce("any", mask, axes, keepdim,
+                [](const bool* b, const bool* e) { return std::any_of(b, e, [](bool v) { return v; }); });
+}
+
+Tensor all(const Tensor& mask, const AxisList& axes, KeepDim keepdim) {
+  return reduce("all", mask, axes, keepdim,
+                [](const bool* b, const bool* e) { return std::all_of(b, e, [](bool v) { return v; }); });
+}
+
+}  // namespace isobar
