@@ -1,6 +1,5 @@
-// Whether AddressSanitizer watches the program that uses the library, whether the library is built with it or
-// not. It watches tensors then as all other memory: the program ends where it touches one past its end or
-// after it was freed.
+// Whether the program runs under AddressSanitizer, even where the library itself is built without it. Tensors are
+// then checked as all other memory is: the program ends where it reads one past its end or after it was freed.
 #pragma once
 
 extern "C" [[gnu::weak]] void __asan_init();  // null in a program without it

@@ -6,8 +6,8 @@
 //
 // Ops run one after the other. So the end of each op is a mark on the thread's timeline, and the time since
 // the mark before belongs to that op: the intervals together are all of the time. (An op that the tape need
-// not record counts with the next one.) Without a tape the modules mark, not the ops. What is neither belongs
-// to the phase that is open ("optimizer", "data", "evaluation"), or to "other".
+// not record counts with the next one.) Without a tape the modules mark, not the ops. Other time counts
+// toward the current phase ("optimizer", "data", "evaluation"), or toward "other".
 //
 // A profile sees the thread that made it, and other threads through a Timeline of their own. Without one a
 // mark costs the test of one pointer. (That pointer is no part of a tape's recording: optimizers and data
@@ -29,8 +29,7 @@ namespace isobar {
 
 // What an interval of time was spent on.
 struct Activity {
-  // forward_again: in the second pass of a recompute(); untaped: in a
-  // module while no tape recorded.
+  // forward_again: in the second pass of a recompute(); untaped: in a module while no tape recorded.
   enum class Part : uint8_t { forward, forward_again, backward, untaped, other };
 
   const char* name = "other";           // lives as long as the program: "linear"; null: not counted
@@ -72,7 +71,6 @@ class Timeline {
   explicit Timeline(Profile& profile);
   ~Timeline();
   Timeline(const Timeline&) = delete;
-  Timeline& operator=(const Timeline&) = delete;
 
   // This thread's, or null.
   static Timeline* here() { return here_; }
@@ -138,8 +136,6 @@ class Profile {
 
   Profile();
   ~Profile();
-  Profile(const Profile&) = delete;
-  Profile& operator=(const Profile&) = delete;
 
   // The steps that have ended, of this thread and of those whose timelines have ended; without an optimizer's
   // step all of the time from the first tape on; without a tape all of it. Call it on the thread that made
@@ -176,7 +172,6 @@ class TimedWalk {
   TimedWalk();
   ~TimedWalk();
   TimedWalk(const TimedWalk&) = delete;
-  TimedWalk& operator=(const TimedWalk&) = delete;
 
  private:
   Timeline* const timeline_ = Timeline::here();
@@ -191,7 +186,6 @@ class Phase {
   explicit Phase(const char* name, End end = End::plain);
   ~Phase();
   Phase(const Phase&) = delete;
-  Phase& operator=(const Phase&) = delete;
 
  private:
   Timeline* const timeline_ = Timeline::here();

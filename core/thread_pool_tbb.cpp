@@ -16,7 +16,7 @@ ThreadPool::ThreadPool(int count) : count_(count), threads_(std::make_unique<Thr
 ThreadPool::~ThreadPool() = default;
 
 void ThreadPool::run(int64_t n, const RangeBody& body) {
-  // isolate: a thread that waits here may only take pieces of this loop. Without it, it could start another
+  // isolate: a thread that waits here may only take calls of this loop. Without it, it could start another
   // caller's work in the middle of ours and mix up thread-local state.
   threads_->arena.execute([&] {
     tbb::this_task_arena::isolate(

@@ -34,17 +34,7 @@ BadOp at(const TapeTrace& trace, size_t number, BadOp::Way way) {
   const Op& op = ops[number];
   size_t whole = number;
   while (ops[whole].within >= 0) whole = static_cast<size_t>(ops[whole].within);
-  BadOp bad{.way = way,
-            .op = op.name,
-            .module = op.module,
-            .number = 0,
-            .tape = 0,
-            .inputs = {},
-            .dy = {},
-            .result = op.value.range,
-            .values = op.bad,
-            .leaf = {},
-            .turned_nan = {}};
+  BadOp bad{.way = way, .op = op.name, .module = op.module, .result = op.value.range, .values = op.bad};
   std::set<uint64_t> tapes;
   for (size_t i = 0; i < whole; ++i) {
     bad.number += ops[i].tape == ops[whole].tape;

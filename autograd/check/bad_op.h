@@ -19,26 +19,27 @@
 namespace isobar {
 
 struct BadOp {
-  // What made it: an op, of finite inputs; no op, for a parameter or a constant came in like that; an op's
-  // backward, of a finite dy; the sum of the gradients of all uses of an op's result, each of them finite; or
+  // What made it: an op, from finite inputs; no op: a parameter or a constant was not finite already; an op's
+  // backward, from a finite dy; the sum of the gradients of all uses of an op's result, each of them finite; or
   // the caller, who gave it to backward().
   enum class Way { forward, input, backward, sum, given };
 
   Way way;
-  std::string op, module;  // "exp"; "blocks.1.norm", or "" outside of all modules
+  std::string op = {}, module = {};  // "exp"; "blocks.1.norm", or "" outside of all modules
   // In the order of recording within its piece, from 0: the same in each run. An op within a recompute() has
   // the number of that.
-  size_t number;
-  int64_t tape;                    // which of the trace's tapes, from 0: the piece of a batch in pieces
-  std::vector<ValueRange> inputs;  // of the forward; shape [] and no values where one is absent
-  std::optional<ValueRange> dy;    // of a backward
-  int64_t input = -1;              // which input came in, or whose gradient it is
-  ValueRange result;               // what is not finite
-  Tensor values;  // the same, whole; for an input that came in the op's result, if that is not finite
+  size_t number = 0;
+  int64_t tape = 0;                     // which of the trace's tapes, from 0: the piece of a batch in pieces
+  std::vector<ValueRange> inputs = {};  // of the forward; shape [] and no values where one is absent
+  std::optional<ValueRange> dy = {};    // of a backward
+  int64_t input = -1;                   // which input came in, or whose gradient it is
+  ValueRange result = {};               // what is not finite
+  Tensor values = {};  // the same, whole; for an input that came in the op's result, if that is not finite
   int64_t values_of = -1;  // the input whose values or gradient they are; -1: the op's result or dy
-  Tensor leaf;             // the parameter that came in, else undefined
-  std::string turned_nan;  // the op that made NaN of the producer's infinity, "softmax in blocks.0", or ""
-  int64_t passed_on = 0;   // results and gradients of other ops that are not finite either
+  Tensor leaf = {};        // the parameter that came in, else undefined
+  std::string turned_nan =
+      {};                 // the op that made NaN of the producer's infinity, "softmax in blocks.0", or ""
+  int64_t passed_on = 0;  // results and gradients of other ops that are not finite either
 
   // "forward of exp in blocks.1.norm", "backward of sqrt".
   std::string place() const;

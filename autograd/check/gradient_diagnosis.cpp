@@ -104,7 +104,7 @@ std::vector<Diagnosis> diagnose(const std::vector<Jacobian>& all, double toleran
     result.push_back({Cause::none, j.name + ": the gradient is right"});
     if (j.right(tolerance)) continue;
     if (context.known.empty()) {
-      context.hidden = hidden_products(all);
+      context.inner = inner_products(all);
       context.known = known_tensors(j);
     }
     result.back() = first_of(Evidence(j, context));

@@ -267,8 +267,8 @@ void investigate(Jacobian& j, const Subject& f, size_t input, const Tensor& dy, 
   j.additive = close(j.sampled ? gradient(tensor(dy.shape(), whole)) : once, sum, 1e-4, least);
 }
 
-// The Jacobian by input i, given y and the gradients for each dy.
-// Differences are those of `wanted`.
+// The Jacobian by input i: differences of `wanted`, whose value is y, and the gradients that `subject` gave for each
+// dy.
 Jacobian jacobian_of(const Subject& subject, const Subject& wanted, const std::vector<NamedInput>& inputs,
                      size_t i, const Tensor& y, const std::vector<Tensor>& dys,
                      const std::vector<Subject::Gradients>& gradients, const JacobianOptions& options) {

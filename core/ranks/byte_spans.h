@@ -25,13 +25,14 @@ inline ByteSpan span_to_fill(const Tensor& x) { return span_to_fill(x, 0, x.nume
 
 inline void copy(const ByteSpan& to, const ByteSpan& from) { std::memcpy(to.data, from.data, from.bytes); }
 
-// The spans of a list of runs, each of a tensor's elements; a tensor that is undefined has none.
-template <class Runs>
-std::vector<ByteSpan> spans(const std::vector<Tensor>& tensors, const Runs& runs, bool to_fill = false) {
+// The spans of a list of intervals, each of a tensor's elements; a tensor that is undefined has none.
+template <class Some>
+std::vector<ByteSpan> spans(const std::vector<Tensor>& tensors, const Some& intervals, bool to_fill = false) {
   std::vector<ByteSpan> all;
-  for (const auto& run : runs)
-    if (const Tensor& x = tensors[run.parameter]; x.defined())
-      all.push_back(to_fill ? span_to_fill(x, run.begin, run.end) : span_of(x, run.begin, run.end));
+  for (const auto& interval : intervals)
+    if (const Tensor& x = tensors[interval.parameter]; x.defined())
+      all.push_back(to_fill ? span_to_fill(x, interval.begin, interval.end)
+                            : span_of(x, interval.begin, interval.end));
   return all;
 }
 

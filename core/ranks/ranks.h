@@ -41,7 +41,6 @@ class Ranks {
   // Disconnects; all ranks must do so. While an exception is in flight, aborts the processes of all ranks.
   ~Ranks();
   Ranks(const Ranks&) = delete;
-  Ranks& operator=(const Ranks&) = delete;
 
   // The ranks that this process joined in main; alone() where it did not.
   static Ranks& here();

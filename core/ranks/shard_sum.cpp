@@ -29,12 +29,12 @@ class Shards::Sum {
     const std::vector<Intervals>& buckets = shards_.buckets_[static_cast<size_t>(ranks_.rank())];
     // Receives for about 16 MiB are posted ahead: a request queues behind data in flight.
     const size_t ahead = std::max(4, 32 / ranks_.size());
-    std::deque<Incoming> ordered;
+    std::deque<Incoming> posted;
     for (size_t b = 0; b < buckets.size(); ++b) {
-      while (ordered.size() < ahead && b + ordered.size() < buckets.size())
-        ordered.push_back(order(buckets[b + ordered.size()]));
-      const std::vector<Tensor> sums = added(std::move(ordered.front()));
-      ordered.pop_front();
+      while (posted.size() < ahead && b + posted.size() < buckets.size())
+        posted.push_back(receive(buckets[b + posted.size()]));
+      const std::vector<Tensor> sums = added(std::move(posted.front()));
+      posted.pop_front();
       for (size_t j = 0; j < sums.size(); ++j) {
         if (!sums[j].defined()) continue;
         int64_t& from = filled[buckets[b][j].parameter];
@@ -67,7 +67,7 @@ class Shards::Sum {
     return all;
   }
 
-  // A bucket's sums, by block and run; those of others are on their way.
+  // A bucket's sums, by block and interval; those of other ranks are on their way.
   struct Incoming {
     std::vector<std::vector<Tensor>> sums;
     std::vector<Ranks::Message> messages;
@@ -97,19 +97,20 @@ class Shards::Sum {
     return gradients;
   }
 
-  Incoming order(const Intervals& bucket) {
+  Incoming receive(const Intervals& bucket) {
     Incoming in;
     for (const Held& block : blocks_) {
       std::vector<Tensor>& sums = in.sums.emplace_back();
       std::vector<ByteSpan> where;
-      for (const Interval& run : bucket) {
+      for (const Interval& interval : bucket) {
         sums.emplace_back();
-        if (!has(block, run.parameter)) continue;
-        const Shape shape(run.end - run.begin);
+        if (!has(block, interval.parameter)) continue;
+        const Shape shape(interval.end - interval.begin);
         if (block.rank == ranks_.rank()) {
-          sums.back() = raw::as_strided(mine_[block.number].sums[run.parameter], shape, {1}, run.begin);
+          sums.back() =
+              raw::as_strided(mine_[block.number].sums[interval.parameter], shape, {1}, interval.begin);
         } else {
-          sums.back() = Tensor(shape, shards_.parameters_[run.parameter].dtype());
+          sums.back() = Tensor(shape, shards_.parameters_[interval.parameter].dtype());
           where.push_back(span_to_fill(sums.back()));
         }
       }

@@ -52,11 +52,11 @@ void Shards::divide(const std::vector<Tensor>& whole) {
       end = std::min(n, begin + grain - place % grain);
       while (rank + 1 < size && elements[rank] + (end - begin) / 2 > fair) ++rank;
       elements[rank] += end - begin;
-      Intervals& runs = shards_[rank];
-      if (!runs.empty() && runs.back().parameter == i)
-        runs.back().end = end;
+      Intervals& intervals = shards_[rank];
+      if (!intervals.empty() && intervals.back().parameter == i)
+        intervals.back().end = end;
       else
-        runs.push_back({i, begin, end});
+        intervals.push_back({i, begin, end});
     }
   }
 }
@@ -64,45 +64,46 @@ void Shards::divide(const std::vector<Tensor>& whole) {
 void Shards::take_mine() {
   owners_.resize(parameters_.size());
   for (size_t rank = 0; rank < shards_.size(); ++rank)
-    for (const Interval& run : shards_[rank])
-      owners_[run.parameter].emplace_back(run.begin, static_cast<int>(rank));
-  for (auto& runs : owners_) std::sort(runs.begin(), runs.end());
-  for (const Intervals& runs : shards_) buckets_.push_back(buckets(runs));
+    for (const Interval& interval : shards_[rank])
+      owners_[interval.parameter].emplace_back(interval.begin, static_cast<int>(rank));
+  for (auto& intervals : owners_) std::sort(intervals.begin(), intervals.end());
+  for (const Intervals& intervals : shards_) buckets_.push_back(buckets(intervals));
   for (const Tensor& parameter : parameters_) {
     const Shape none = parameter.ndim() == 2 ? Shape{0, parameter.size(1)} : Shape(0);
     mine_.push_back(Tensor(none, parameter.dtype()).set_trainable());
   }
-  for (const Interval& run : shards_[static_cast<size_t>(ranks_.rank())]) {
-    const Tensor& parameter = parameters_[run.parameter];
-    mine_[run.parameter] =
-        run.end - run.begin == parameter.numel()
+  for (const Interval& interval : shards_[static_cast<size_t>(ranks_.rank())]) {
+    const Tensor& parameter = parameters_[interval.parameter];
+    mine_[interval.parameter] =
+        interval.end - interval.begin == parameter.numel()
             ? parameter
-            : raw::as_strided(parameter, Shape(run.end - run.begin), {1}, run.begin).set_trainable();
+            : raw::as_strided(parameter, Shape(interval.end - interval.begin), {1}, interval.begin)
+                  .set_trainable();
   }
 }
 
 Shards::Owner Shards::owner(size_t i, int64_t element) const {
-  const auto& runs = owners_[i];
-  const auto after = std::upper_bound(runs.begin(), runs.end(), std::pair(element, ranks_.size()));
+  const auto& intervals = owners_[i];
+  const auto after = std::upper_bound(intervals.begin(), intervals.end(), std::pair(element, ranks_.size()));
   return {after[-1].second, after[-1].first};
 }
 
 // Small enough that those of all ranks fit into 4 MiB and a receiver sees soon that something arrives, large
 // enough that a message's own costs do not show.
-std::vector<Shards::Intervals> Shards::buckets(const Intervals& runs) const {
+std::vector<Shards::Intervals> Shards::buckets(const Intervals& intervals) const {
   const int64_t most =
       std::max<int64_t>(kernels::Sweep::grain, (int64_t{1} << 20) / std::max(8, ranks_.size()));
   std::vector<Intervals> all;
   int64_t room = 0;
-  for (const Interval& run : runs)
-    for (int64_t begin = run.begin, end = 0; begin < run.end; begin = end) {
+  for (const Interval& interval : intervals)
+    for (int64_t begin = interval.begin, end = 0; begin < interval.end; begin = end) {
       if (room == 0) {
         all.emplace_back();
         room = most;
       }
-      end = std::min(run.end, begin + room);
+      end = std::min(interval.end, begin + room);
       room -= end - begin;
-      all.back().push_back({run.parameter, begin, end});
+      all.back().push_back({interval.parameter, begin, end});
     }
   return all;
 }
@@ -145,9 +146,10 @@ void Shards::spread_gradients() const {
   std::vector<Tensor> whole(parameters_.size());
   for (size_t i = 0; i < whole.size(); ++i)
     if (mine_[i].grad().defined()) whole[i] = Tensor(parameters_[i].shape(), parameters_[i].dtype());
-  for (const Interval& run : shards_[static_cast<size_t>(ranks_.rank())])
-    if (whole[run.parameter].defined())
-      copy(span_to_fill(whole[run.parameter], run.begin, run.end), span_of(mine_[run.parameter].grad()));
+  for (const Interval& interval : shards_[static_cast<size_t>(ranks_.rank())])
+    if (whole[interval.parameter].defined())
+      copy(span_to_fill(whole[interval.parameter], interval.begin, interval.end),
+           span_of(mine_[interval.parameter].grad()));
   move(whole);
   for (size_t i = 0; i < whole.size(); ++i)
     if (whole[i].defined()) parameters_[i].set_grad(std::move(whole[i]));
@@ -168,11 +170,12 @@ std::vector<Tensor> Shards::collect(const std::vector<Tensor>& parts, const std:
     if (!ranks_.first() && rank != ranks_.rank()) continue;
     std::vector<ByteSpan> places;  // whole ones on the first rank, on another its parts
     for (size_t k = 0; k < parts.size(); ++k)
-      for (const Interval& run : shards_[static_cast<size_t>(rank)])
-        if (run.parameter == of[k] && rank == 0)
-          copy(span_to_fill(whole[k], run.begin, run.end), span_of(parts[k]));
-        else if (run.parameter == of[k])
-          places.push_back(ranks_.first() ? span_to_fill(whole[k], run.begin, run.end) : span_of(parts[k]));
+      for (const Interval& interval : shards_[static_cast<size_t>(rank)])
+        if (interval.parameter == of[k] && rank == 0)
+          copy(span_to_fill(whole[k], interval.begin, interval.end), span_of(parts[k]));
+        else if (interval.parameter == of[k])
+          places.push_back(ranks_.first() ? span_to_fill(whole[k], interval.begin, interval.end)
+                                          : span_of(parts[k]));
     if (places.empty()) continue;
     messages.push_back(ranks_.first() ? ranks_.receive(rank, Ranks::Tag::collect, places)
                                       : ranks_.send(0, Ranks::Tag::collect, places));
@@ -186,8 +189,9 @@ Tensor Shards::part(size_t i, const Tensor& whole) const {
   check(whole.shape() == parameters_[i].shape(), "shards: wanted {}, as parameter {}, got {}",
         parameters_[i].shape(), i, whole.shape());
   Tensor part(mine_[i].shape(), whole.dtype());
-  for (const Interval& run : shards_[static_cast<size_t>(ranks_.rank())])
-    if (run.parameter == i) copy(span_to_fill(part), span_of(raw::contiguous(whole), run.begin, run.end));
+  for (const Interval& interval : shards_[static_cast<size_t>(ranks_.rank())])
+    if (interval.parameter == i)
+      copy(span_to_fill(part), span_of(raw::contiguous(whole), interval.begin, interval.end));
   return part;
 }
 

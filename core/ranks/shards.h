@@ -63,13 +63,13 @@ class Shards {
 
   // After mine() were written: brings every rank's shard of the parameters to all.
   void spread();
-  // Brings the gradients of mine() to all: every parameter has its gradient then.
+  // Gives every parameter its whole gradient, on every rank.
   void spread_gradients() const;
-  // Takes them away again, but for those of mine().
+  // Clears them, but for those of mine().
   void clear_gradients() const;
 
-  // Tensors like mine(), of this rank, become whole ones on the first rank; undefined on others. parts[k] is
-  // of parameter of[k].
+  // Joins the ranks' parts of tensors, which are shaped like mine(), on the first rank; undefined tensors on the
+  // others. parts[k] belongs to parameter of[k].
   std::vector<Tensor> collect(const std::vector<Tensor>& parts, const std::vector<size_t>& of);
   // This rank's part of a tensor that is shaped like parameter i, a copy.
   Tensor part(size_t i, const Tensor& whole) const;
@@ -87,13 +87,13 @@ class Shards {
   void divide(const std::vector<Tensor>& whole);
   void take_mine();
   // Intervals cut into what one message holds.
-  std::vector<Intervals> buckets(const Intervals& runs) const;
+  std::vector<Intervals> buckets(const Intervals& intervals) const;
   void each_bucket(const std::function<void(int rank, const Intervals& bucket)>& f) const;
   void move(const std::vector<Tensor>& tensors) const;
 
   std::vector<Tensor> parameters_, mine_;
   Ranks& ranks_;
-  std::vector<Intervals> shards_;                // by rank; of a parameter a rank has one run at most
+  std::vector<Intervals> shards_;                // by rank; of a parameter a rank has one interval at most
   std::vector<std::vector<Intervals>> buckets_;  // by rank
   std::vector<std::vector<std::pair<int64_t, int>>> owners_;  // by parameter: first elements and ranks
 };

@@ -172,7 +172,7 @@ Found constant(const Evidence& e) {
   const auto found = e.multiple(e.slope);
   if (!found) return {};
   const double c = *found, size = std::abs(c);
-  if (e.is(c, -1)) return Diagnosis{Cause::sign, "sign: it is −1 times the right one everywhere"};
+  if (e.is(c, -1)) return told(Cause::sign, "it is −1 times the right one everywhere");
   const std::string flipped = c < 0 ? ", and the sign is wrong" : "";
   const auto near = [&](double wanted) { return e.is(size / wanted, 1); };
   std::string root;
@@ -278,7 +278,7 @@ Candidates plain_dy(const Evidence& e) {
 
 Found factor_left_out(const Evidence& e) {
   if (const auto found = factor_between(e, e.given, e.slope))
-    return Diagnosis{Cause::missing_factor, fmt::format("missing factor: multiply dy by {}", found->over)};
+    return told(Cause::missing_factor, "multiply dy by {}", found->over);
   if (const auto found = factor_between(e, e.slope, e.given))
     return Diagnosis{Cause::missing_factor,
                      fmt::format("a factor too many: it is multiplied by {}", found->over)};
@@ -287,14 +287,11 @@ Found factor_left_out(const Evidence& e) {
 
 Found wrong_factor(const Evidence& e) {
   if (const auto found = factor_between(e, e.slope, e.given, true))
-    return Diagnosis{
-        Cause::wrong_factor,
-        fmt::format("wrong factor: backward multiplies by {} where {} is right", found->over, found->under)};
+    return told(Cause::wrong_factor, "backward multiplies by {} where {} is right", found->over,
+                found->under);
   if (const auto found = factor_between(
           e, [](int64_t, int64_t) { return 1.0; }, e.given))
-    return Diagnosis{
-        Cause::wrong_factor,
-        fmt::format("wrong factor: backward multiplies dy by {}, and that is not the slope", found->over)};
+    return told(Cause::wrong_factor, "backward multiplies dy by {}, and that is not the slope", found->over);
   return {};
 }
 
@@ -330,15 +327,12 @@ Found group_factor(const Evidence& e) {
       const std::string what = of_y ? "dy" : e.j.name,
                         factor = fmt::format("from {:.3g} to {:.3g}", least, most);
       if (!dims.empty() && dims.back() == shape.ndim() - 1)
-        return Diagnosis{Cause::row_factor,
-                         fmt::format("row factor: right but for one factor, {}, for each row of {} along "
-                                     "dimension {}; is a statistic of the row there twice, or missing?",
-                                     factor, what, dims[0])};
-      return Diagnosis{
-          Cause::wrong_factor,
-          fmt::format("wrong factor: right but for one factor, {}, for each {} of {}", factor,
-                      dims.empty() ? "element" : fmt::format("index along dimension {}", shape.ndim() - 1),
-                      what)};
+        return told(Cause::row_factor,
+                    "right but for one factor, {}, for each row of {} along "
+                    "dimension {}; is a statistic of the row there twice, or missing?",
+                    factor, what, dims[0]);
+      return told(Cause::wrong_factor, "right but for one factor, {}, for each {} of {}", factor,
+                  dims.empty() ? "element" : fmt::format("index along dimension {}", shape.ndim() - 1), what);
     }
   }
   return {};
@@ -350,12 +344,9 @@ Found dy_added(const Evidence& e) {
       e.solve(e.entries(), e.given, {e.slope, [](int64_t k, int64_t i) { return k == i ? 1.0 : 0.0; }});
   if (!times || !e.is((*times)[0], 1) || !e.apart((*times)[1], 0)) return {};
   const double c = (*times)[1];
-  return Diagnosis{
-      Cause::dy_added,
-      c < 0 ? fmt::format("dy added: right but for {:.4g} · dy that is missing, as if of the two uses in "
-                          "x + f(x) only f(x) counted",
-                          -c)
-            : fmt::format("dy added: right but for {:.4g} · dy too much; is a residual added twice?", c)};
+  return told(Cause::dy_added, "right but for {:.4g} · dy {}", std::abs(c),
+              c < 0 ? "that is missing, as if of the two uses in x + f(x) only f(x) counted"
+                    : "too much; is a residual added twice?");
 }
 
 // What is wrong in each row lies along ones or the input, in each group of elements.
@@ -378,9 +369,7 @@ Found term_left_out(const Evidence& e) {
             if (!e.skipped(k, i)) entries.push_back({k, i});
           holds = entries.size() == groups[g].size() && e.solve(entries, e.given, terms, e.slope);
         }
-      if (holds)
-        return Diagnosis{Cause::missing_term,
-                         fmt::format("missing term: what is wrong lies along {} is missing or wrong", text)};
+      if (holds) return told(Cause::missing_term, "what is wrong lies along {} is missing or wrong", text);
     }
   return {};
 }
@@ -407,7 +396,7 @@ Found parts_lost(const Evidence& e, const Parts& parts, Cause lost_cause, const 
   }
   if (text.empty()) return {};
   const Cause cause = lost ? lost_cause : Cause::sign;
-  return Diagnosis{cause, fmt::format("{}: {}", name_of(cause), text)};
+  return told(cause, "{}", text);
 }
 
 }  // namespace
@@ -428,7 +417,7 @@ Found product_rule(const Evidence& e) {
 Found lost_branch(const Evidence& e) {
   Parts parts;
   Values rest = e.j.numeric;
-  for (const Hidden& h : e.context.hidden) {
+  for (const InnerProduct& h : e.context.inner) {
     if (h.x != e.j.name) continue;
     parts.emplace_back(h.name, [&](int64_t k, int64_t i) { return h.path[k * e.columns() + i]; });
     for (size_t n = 0; n < rest.size(); ++n) rest[n] -= h.path[n];

@@ -11,16 +11,16 @@
 
 namespace isobar {
 
-// hidden.cpp: products inside a formula, seen from outside. Where the formula holds h = x wᵀ or h = x w and uses
+// inner_products.cpp: products inside a formula, seen from outside. Where the formula holds h = x wᵀ or h = x w and uses
 // w nowhere else, the Jacobian by w is that by h times x: J_w[k, (o, c)] = Σ_p J_h[k, (p, o)] x[p, c], p the
 // rows of x. Solved for J_h, it tells the part of the Jacobian by x that goes through h.
-struct Hidden {
+struct InnerProduct {
   std::string x, name;  // "x", "x·w"
   Values path;          // the part of the Jacobian by x that goes through h
 };
 // Every product that the Jacobians are enough to find. A row of y must use fewer rows of x than x has
 // columns.
-std::vector<Hidden> hidden_products(const std::vector<Jacobian>& all);
+std::vector<InnerProduct> inner_products(const std::vector<Jacobian>& all);
 
 // How often each column stands in the sum that comes nearest to a target; 0 for one that is a sum of those
 // before it.
@@ -35,7 +35,7 @@ Fit least_squares(std::vector<Values> columns, Values target);
 struct Context {
   std::vector<Jacobian> all;
   std::vector<NamedInput> known;
-  std::vector<Hidden> hidden;
+  std::vector<InnerProduct> inner;
 };
 
 struct Entry {

@@ -86,12 +86,10 @@ Found indices_lost(const Evidence& e) {
     const bool start = gone.second < there.first;
     if (!start && there.second >= gone.first) continue;
     if (chance(fates.lost.size(), fates.lost.size() + fates.kept.size(), 8) > 0.02) continue;
-    return Diagnosis{
-        Cause::cross_talk,
-        fmt::format("cross-talk: {} with index {} {} {} {}; does backward leave out the {}?",
-                    axis.of_y ? "dy" : e.j.name, start ? "<" : ">=", start ? there.first : gone.first,
-                    axis.dim < 0 ? "in row-major order" : fmt::format("along dimension {}", axis.dim),
-                    axis.of_y ? "is not used" : "gets nothing", start ? "start" : "tail")};
+    return told(Cause::cross_talk, "{} with index {} {} {} {}; does backward leave out the {}?",
+                axis.of_y ? "dy" : e.j.name, start ? "<" : ">=", start ? there.first : gone.first,
+                axis.dim < 0 ? "in row-major order" : fmt::format("along dimension {}", axis.dim),
+                axis.of_y ? "is not used" : "gets nothing", start ? "start" : "tail");
   }
   return {};
 }
@@ -124,10 +122,10 @@ Found misplaced(const Evidence& e) {
     }
     const int64_t missing = std::max(strange, wanted - moved);
     if (moved < (missing == 0 ? 2 : 4) || 3 * missing > right + moved) continue;
-    return Diagnosis{Cause::misplaced,
-                     fmt::format("misplaced: right numbers in other places: what belongs to {}; "
-                                 "is it shifted, reversed, or reshaped without a transpose?",
-                                 example)};
+    return told(Cause::misplaced,
+                "right numbers in other places: what belongs to {}; "
+                "is it shifted, reversed, or reshaped without a transpose?",
+                example);
   }
   return {};
 }
@@ -140,23 +138,21 @@ Found masked(const Evidence& e) {
     for (const Entry& at : *all) rows.insert(at.k);
   for (const Entry& at : kept) kept_rows.insert(at.k);
   if (kept.empty() && !lost.empty() && e.elementwise())
-    return Diagnosis{Cause::one_sided,
-                     "one-sided: zero exactly where y depends on it, and dy elsewhere; the mask is inverted"};
+    return told(Cause::one_sided,
+                "zero exactly where y depends on it, and dy elsewhere; the mask is inverted");
   if (kept.empty()) return {};
   if (lost.empty())
-    return Diagnosis{
-        Cause::missing_factor,
-        "missing factor: right where y depends on it, but dy comes through where y does not; multiply by "
-        "the forward's mask"};
+    return told(Cause::missing_factor,
+                "right where y depends on it, but dy comes through where y does not; multiply by "
+                "the forward's mask");
   const auto in_part = [&](const Entry& at) { return kept_rows.count(at.k) > 0; };
   const auto beside = [&](const Entry& at) { return rows.count(at.k) > 0; };
   if (std::any_of(lost.begin(), lost.end(), in_part) || std::any_of(extra.begin(), extra.end(), beside))
     return {};
-  return Diagnosis{
-      Cause::one_sided,
-      fmt::format("one-sided: right where it is not zero, but {} entries get nothing and {} get dy where y "
-                  "does not depend on them: backward's mask is not the forward's",
-                  lost.size(), extra.size())};
+  return told(Cause::one_sided,
+              "right where it is not zero, but {} entries get nothing and {} get dy where y "
+              "does not depend on them: backward's mask is not the forward's",
+              lost.size(), extra.size());
 }
 
 // Some elements are right and others wrong, and a threshold on their value parts them.
@@ -187,15 +183,14 @@ Found one_sided(const Evidence& e) {
     if (static_cast<size_t>(below + above) < right.size() ||
         chance(wrong.size(), all, below == 0 || above == 0 ? 4.0 : 2.0 * (right.size() + 1)) > 5e-3)
       continue;
-    return Diagnosis{
-        Cause::one_sided,
-        fmt::format("one-sided: {} only where {} {} ({} of {} elements): look at that branch; is the "
-                    "backward's threshold the forward's?",
-                    vanish ? "zero" : "wrong", by_size ? "|" + e.j.name + "|" : e.j.name,
-                    below == 0   ? fmt::format("<= {:.3g}", *high)
-                    : above == 0 ? fmt::format(">= {:.3g}", *low)
-                                 : fmt::format("lies in [{:.3g}, {:.3g}]", *low, *high),
-                    wrong.size(), all)};
+    return told(Cause::one_sided,
+                "{} only where {} {} ({} of {} elements): look at that branch; is the "
+                "backward's threshold the forward's?",
+                vanish ? "zero" : "wrong", by_size ? "|" + e.j.name + "|" : e.j.name,
+                below == 0   ? fmt::format("<= {:.3g}", *high)
+                : above == 0 ? fmt::format(">= {:.3g}", *low)
+                             : fmt::format("lies in [{:.3g}, {:.3g}]", *low, *high),
+                wrong.size(), all);
   }
   return {};
 }
@@ -244,12 +239,11 @@ Found cross_talk(const Evidence& e) {
     const std::string what =
         fmt::format("backward links index {} of dy with index {} of {}, along dimensions {} and {}",
                     extra.begin()->first, extra.begin()->second, e.j.name, a.dim, b.dim);
-    if (reverse)
-      return Diagnosis{Cause::transposed, fmt::format("transposed: {}, and forward the reverse", what)};
-    return Diagnosis{Cause::cross_talk,
-                     fmt::format("cross-talk: {}, and forward does not; is a mask forgotten, or is it summed "
-                                 "along the wrong axis?",
-                                 what)};
+    if (reverse) return told(Cause::transposed, "{}, and forward the reverse", what);
+    return told(Cause::cross_talk,
+                "{}, and forward does not; is a mask forgotten, or is it summed "
+                "along the wrong axis?",
+                what);
   }
   return {};
 }
@@ -259,10 +253,10 @@ Found sum_left_out(const Evidence& e) {
     const auto meets = [first = a, second = b](int64_t k, int64_t i) { return first.at(k) == second.at(i); };
     if (e.everywhere([&](int64_t k, int64_t i) { return meets(k, i) || e.negligible(e.tape(k, i)); }) &&
         !e.everywhere([&](int64_t k, int64_t i) { return meets(k, i) || !e.apart(e.numeric(k, i), 0); }))
-      return Diagnosis{Cause::missing_term,
-                       fmt::format("missing term: along dimension {} of {} the forward mixes indices, and "
-                                   "backward keeps each apart; a sum along it is left out",
-                                   b.dim, e.j.name)};
+      return told(Cause::missing_term,
+                  "along dimension {} of {} the forward mixes indices, and "
+                  "backward keeps each apart; a sum along it is left out",
+                  b.dim, e.j.name);
   }
   return {};
 }
@@ -279,10 +273,10 @@ Found mask_forgotten(const Evidence& e) {
     if (unused && gets) wrong.push_back(i);
   }
   if (wrong.size() < 2) return {};
-  return Diagnosis{Cause::cross_talk,
-                   fmt::format("cross-talk: y does not depend on {} elements of {}, as {}, and they get a "
-                               "gradient; does backward forget a mask?",
-                               wrong.size(), e.j.name, index_text(e.j.value.shape(), wrong[0]))};
+  return told(Cause::cross_talk,
+              "y does not depend on {} elements of {}, as {}, and they get a "
+              "gradient; does backward forget a mask?",
+              wrong.size(), e.j.name, index_text(e.j.value.shape(), wrong[0]));
 }
 
 }  // namespace isobar

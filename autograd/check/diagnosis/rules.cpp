@@ -24,30 +24,25 @@ Found broken(const Evidence& e) {
     return Diagnosis{turned ? Cause::transposed : Cause::wrong_shape, j.error};
   }
   if (!j.on_tape)
-    return Diagnosis{
-        Cause::detached,
-        "detached: the forward never recorded a use of it; is it read through data(), to_vector(), "
-        "detach() or contiguous(), or missing from record()'s inputs?"};
+    return told(Cause::detached,
+                "the forward never recorded a use of it; is it read through data(), to_vector(), "
+                "detach() or contiguous(), or missing from record()'s inputs?");
   if (!j.received)
-    return Diagnosis{
-        Cause::detached,
-        "detached: it is on the tape, but backward returned no gradient for it (an undefined tensor)"};
+    return told(Cause::detached,
+                "it is on the tape, but backward returned no gradient for it (an undefined tensor)");
   if (e.everywhere([&](int64_t k, int64_t i) { return std::isfinite(e.tape(k, i)); })) return {};
-  return Diagnosis{Cause::not_finite, "not finite: backward gives NaN or infinity where the slope is finite"};
+  return told(Cause::not_finite, "backward gives NaN or infinity where the slope is finite");
 }
 
 Found upstream(const Evidence& e) {
   if (e.j.ignores_dy)
     return Diagnosis{Cause::ignores_dy,
                      "dy is ignored: the same gradient comes for every dy; multiply by dy"};
-  if (!e.j.linear)
-    return Diagnosis{Cause::not_linear,
-                     "not linear in dy: twice the dy gives another gradient than twice it"};
+  if (!e.j.linear) return told(Cause::not_linear, "twice the dy gives another gradient than twice it");
   if (!e.j.additive)
-    return Diagnosis{
-        Cause::not_linear,
-        "not linear in dy: the gradient of a sum of two dy is not the sum of theirs; is one of several "
-        "contributions chosen, where all count?"};
+    return told(Cause::not_linear,
+                "the gradient of a sum of two dy is not the sum of theirs; is one of several "
+                "contributions chosen, where all count?");
   return {};
 }
 
@@ -56,30 +51,25 @@ Found zero(const Evidence& e) {
     return {};
   const double size = largest_of(e.j.tape);
   if (size > 0 && size < 1e-200)  // the bits of an address, read as a number
-    return Diagnosis{
-        Cause::wrong_factor,
-        fmt::format("wrong factor: backward multiplies dy by numbers of {:.0e}; does it capture by reference "
-                    "([&]) a variable that has ended?",
-                    size)};
-  return Diagnosis{
-      Cause::detached,
-      "detached: backward gives zero everywhere; was the value detached, or the gradient never written?"};
+    return told(Cause::wrong_factor,
+                "backward multiplies dy by numbers of {:.0e}; does it capture by reference "
+                "([&]) a variable that has ended?",
+                size);
+  return told(Cause::detached,
+              "backward gives zero everywhere; was the value detached, or the gradient never written?");
 }
 
 Found nearly_right(const Evidence& e) {
   if (!e.everywhere([&](int64_t k, int64_t i) { return !e.apart(e.tape(k, i), e.numeric(k, i)); })) return {};
   if (e.j.rounding == Rounding::partly)
-    return Diagnosis{
-        Cause::nearly_right,
-        fmt::format(
-            "nearly right: forward rounds a part of what it computes to f32, and y jumps by {:.0e}; keep "
-            "the dtype of x, or compute all of it in f32",
-            e.j.rounded)};
-  return Diagnosis{
-      Cause::nearly_right,
-      fmt::format("nearly right: it agrees to {} digits; is eps left out or in another place, a constant "
-                  "rounded, or something computed in f32?",
-                  std::max(2, static_cast<int>(-std::log10(std::max(e.j.max_relative_error, 1e-15)))))};
+    return told(Cause::nearly_right,
+                "forward rounds a part of what it computes to f32, and y jumps by {:.0e}; keep "
+                "the dtype of x, or compute all of it in f32",
+                e.j.rounded);
+  return told(Cause::nearly_right,
+              "it agrees to {} digits; is eps left out or in another place, a constant "
+              "rounded, or something computed in f32?",
+              std::max(2, static_cast<int>(-std::log10(std::max(e.j.max_relative_error, 1e-15)))));
 }
 
 Found signs(const Evidence& e) {
@@ -91,9 +81,10 @@ Found signs(const Evidence& e) {
     return e.same(std::abs(e.tape(k, i)), std::abs(e.numeric(k, i)));
   });
   if (!holds || wrong < 3 || positive) return {};  // |v| has its name: see wrong_factor
-  return Diagnosis{Cause::sign, fmt::format("sign: right but for the sign of {} of {} entries; is a − added "
-                                            "that the formula subtracts?",
-                                            wrong, wrong + right)};
+  return told(Cause::sign,
+              "right but for the sign of {} of {} entries; is a − added "
+              "that the formula subtracts?",
+              wrong, wrong + right);
 }
 
 // y does not change when all elements along one dimension get the same constant, so dx must sum to 0 along
@@ -114,13 +105,13 @@ Found sum_lost(const Evidence& e) {
         backward = backward && !e.apart(tape, 0);
       }
     if (!forward || backward) continue;
-    return Diagnosis{
+    return told(
         last ? Cause::missing_term : Cause::attention,
-        fmt::format("{}: y stays the same when all of {} along dimension {} get the same constant, so its "
-                    "gradient must sum to 0 along it, and does not: {}",
-                    last ? "missing term" : "attention", e.j.name, axis.dim,
-                    last ? "the sum over y · dy, or the mean's part, is missing"
-                         : "softmax's backward needs its sum, p · (dp − Σ p dp)")};
+        "y stays the same when all of {} along dimension {} get the same constant, so its gradient must "
+        "sum to 0 along it, and does not: {}",
+        e.j.name, axis.dim,
+        last ? "the sum over y · dy, or the mean's part, is missing"
+             : "softmax's backward needs its sum, p · (dp − Σ p dp)");
   }
   return {};
 }

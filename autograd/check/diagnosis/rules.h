@@ -10,6 +10,12 @@ namespace isobar {
 
 using Found = std::optional<Diagnosis>;
 
+// A diagnosis whose text begins with the name of its cause.
+template <class... Args>
+Diagnosis told(Cause cause, fmt::format_string<Args...> text, Args&&... args) {
+  return {cause, fmt::format("{}: {}", name_of(cause), fmt::format(text, std::forward<Args>(args)...))};
+}
+
 // T = c · matrix, and what that means if c is 1.
 struct Candidate {
   Cause cause;

@@ -28,7 +28,7 @@ std::vector<int64_t> rows_used(const Product& p, int64_t k) {
 }
 
 // J_h times w, J_h solved from J_w; nothing where J_w has no such form.
-std::optional<Values> path_of(const Product& p) {
+std::optional<Values> jacobian_through(const Product& p) {
   Values path(p.x.rows * p.x.columns, 0.0);
   const double allowed = 1e-6 * largest_of(p.w.numeric);
   bool proved = false;  // more equations than unknowns
@@ -93,15 +93,15 @@ Fit least_squares(std::vector<Values> columns, Values target) {
   return fit;
 }
 
-std::vector<Hidden> hidden_products(const std::vector<Jacobian>& all) {
-  std::vector<Hidden> result;
+std::vector<InnerProduct> inner_products(const std::vector<Jacobian>& all) {
+  std::vector<InnerProduct> result;
   for (const Jacobian& x : all)
     for (const Jacobian& w : all)
       for (const bool flipped : {false, true}) {
         if (x.sampled || w.sampled || &x == &w || w.value.ndim() != 2 || x.value.ndim() < 2 ||
             x.value.size(-1) != w.value.size(flipped ? 0 : 1) || !w.error.empty())
           continue;
-        const std::optional<Values> path = path_of({x, w, flipped});
+        const std::optional<Values> path = jacobian_through({x, w, flipped});
         if (!path) continue;
         result.push_back({x.name, fmt::format("{}·{}", x.name, w.name), *path});
         break;
