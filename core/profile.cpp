@@ -76,7 +76,7 @@ void Timeline::begin_steps() {
 void Timeline::end_step() {
   if (!std::exchange(walked_, false)) return;
   fold();
-  for (auto& [key, totals] : totals_) totals.sums[in_steps].take(totals.sums[after]);
+  for (auto& [key, totals] : totals_) totals.spent[in_steps].add(std::exchange(totals.spent[after], Spent()));
   ++steps_;
 }
 
@@ -86,12 +86,12 @@ size_t Timeline::Hash::operator()(const Key& key) const {
          static_cast<size_t>(part);
 }
 
-void Timeline::Sums::take(Sums& other) {
-  const Sums taken = std::exchange(other, Sums());
-  calls += taken.calls;
-  seconds += taken.seconds;
-  flops += taken.flops;
-  bytes += taken.bytes;
+void Spent::add(const Spent& other) {
+  calls += other.calls;
+  seconds += other.seconds;
+  flops += other.flops;
+  bytes += other.bytes;
+  thread_seconds += other.thread_seconds;
 }
 
 // Adds the marks to the totals.
@@ -103,8 +103,11 @@ void Timeline::fold() {
     if (activity.name == nullptr) continue;
     Totals& totals = totals_[{activity.name, activity.module, activity.part}];
     totals.last = activity;
-    Sums sums{.calls = 1, .seconds = seconds, .flops = activity.flops, .bytes = activity.bytes};
-    totals.sums[begun_ ? after : before].take(sums);
+    totals.spent[begun_ ? after : before].add({.calls = 1,
+                                               .seconds = seconds,
+                                               .flops = activity.flops,
+                                               .bytes = activity.bytes,
+                                               .thread_seconds = threads_ * seconds});
   }
   marks_.clear();
 }
@@ -128,10 +131,8 @@ void Profile::take(Timeline& timeline) {
     row.row.part = last.part;
     row.row.product = last.product;
     row.row.rows = last.rows;
-    for (size_t stage = 0; stage < Timeline::stages; ++stage) {
-      row.thread_seconds[stage] += timeline.threads_ * totals.sums[stage].seconds;
-      row.sums[stage].take(totals.sums[stage]);
-    }
+    for (size_t stage = 0; stage < Timeline::stages; ++stage)
+      row.spent[stage].add(std::exchange(totals.spent[stage], Spent()));
   }
 }
 
@@ -144,17 +145,11 @@ ProfileResult Profile::result() {
   for (const auto& [key, counted] : rows_) {
     ProfileRow row = counted.row;
     for (const Timeline::Stage stage : {Timeline::before, Timeline::in_steps, Timeline::after}) {
-      const Timeline::Sums& sums = counted.sums[stage];
-      const bool counts = steps_ > 0 ? stage == Timeline::in_steps : !begun_ || stage != Timeline::before;
-      if (!counts) {
-        result.outside += sums.seconds;
-        continue;
-      }
-      row.calls += sums.calls;
-      row.seconds += sums.seconds;
-      row.flops += sums.flops;
-      row.bytes += sums.bytes;
-      row.thread_seconds += counted.thread_seconds[stage];
+      const Spent& spent = counted.spent[stage];
+      if (steps_ > 0 ? stage == Timeline::in_steps : !begun_ || stage != Timeline::before)
+        row.add(spent);
+      else
+        result.outside += spent.seconds;
     }
     result.seconds += row.seconds;
     if (row.calls > 0) result.rows.push_back(std::move(row));

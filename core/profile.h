@@ -41,15 +41,21 @@ struct Activity {
 };
 const char* name_of(Activity::Part part);
 
-// All intervals of one activity.
-struct ProfileRow {
-  std::string name = {}, module = {};
-  Activity::Part part = Activity::Part::other;
-  bool product = false;
+// What some intervals took together.
+struct Spent {
   int64_t calls = 0;
-  int64_t rows = 0;  // of the last call
   double seconds = 0, flops = 0, bytes = 0;
   double thread_seconds = 0;  // seconds times the threads that the op could use
+
+  void add(const Spent& other);
+};
+
+// All intervals of one activity.
+struct ProfileRow : Spent {
+  std::string name, module;
+  Activity::Part part = Activity::Part::other;
+  bool product = false;
+  int64_t rows = 0;  // of the last call
 };
 
 struct ProfileResult {
@@ -103,16 +109,11 @@ class Timeline {
   struct Hash {
     size_t operator()(const Key& key) const;
   };
-  struct Sums {
-    int64_t calls = 0;
-    double seconds = 0, flops = 0, bytes = 0;
-    void take(Sums& other);
-  };
   // Before the first tape; in steps that have ended; since then.
   enum Stage { before, in_steps, after, stages };
   struct Totals {
     Activity last;
-    std::array<Sums, stages> sums;
+    std::array<Spent, stages> spent;
   };
   void fold();
 
@@ -148,8 +149,7 @@ class Profile {
   friend class Timeline;
   struct Row {
     ProfileRow row;
-    std::array<Timeline::Sums, Timeline::stages> sums;
-    std::array<double, Timeline::stages> thread_seconds{};
+    std::array<Spent, Timeline::stages> spent;
   };
   struct Thread {
     Timeline::Clock::time_point begin;
