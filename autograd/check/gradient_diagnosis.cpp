@@ -15,42 +15,39 @@ struct Row {
 
 // From the plainest explanation to the least: the first that holds is taken. J is right, T is the tape's, v a
 // tensor known by name or a curve of it.
-const std::vector<Row>& rows() {
-  static const std::vector<Row> all = {
-      {nullptr, broken, true},        // an error, no gradient, NaN
-      {nullptr, upstream, true},      // dy is ignored, or backward is not linear in it
-      {nullptr, zero, true},          // T = 0
-      {nullptr, nearly_right, true},  // T ≈ J
-      {other_inputs, nullptr, true},  // T = c times the J of another input
-      {nullptr, factor_left_out},     // T = c J / v, or c J v
-      {nullptr, constant, true},      // T = c J
-      {late_factors, nullptr},        // T = c J v_i / v_k
-      {moved_dimensions, nullptr},    // T = c J with dimensions swapped
-      {plain_dy, nullptr},            // T = c where J is not 0
-      {nullptr, dy_added},            // T = J + c · 1
-      {nullptr, term_left_out},       // T − J lies along ones or the input
-      {nullptr, product_rule},        // T = a A + b B, where J = A + B
-      {nullptr, signs},               // |T| = |J|
-      {nullptr, contributions_lost},  // T = J, and 0 for all but one use of each element
-      {nullptr, indices_lost},        // T = J, and 0 for some indices
-      {nullptr, misplaced},           // T holds the numbers of J in other places
-      {nullptr, cross_talk},          // T links indices along a dimension that J does not link
-      {nullptr, masked},              // T = J where both are not zero
-      {nullptr, wrong_factor},        // T = c v
-      {nullptr, lost_branch},         // T = J less what comes through one product x wᵀ
-      {nullptr, sum_left_out},        // J links indices along a dimension that T keeps apart
-      {nullptr, group_factor},        // T = c J, with one c for each row
-      {nullptr, one_sided},           // T = J on one side of a threshold
-      {nullptr, sum_lost},            // J sums to 0 along a dimension, T does not
-      {nullptr, mask_forgotten},      // T is not 0 where y does not depend on the element at all
-  };
-  return all;
-}
+constexpr Row rows[] = {
+    {nullptr, broken, true},        // an error, no gradient, NaN
+    {nullptr, upstream, true},      // dy is ignored, or backward is not linear in it
+    {nullptr, zero, true},          // T = 0
+    {nullptr, nearly_right, true},  // T ≈ J
+    {other_inputs, nullptr, true},  // T = c times the J of another input
+    {nullptr, factor_left_out},     // T = c J / v, or c J v
+    {nullptr, constant, true},      // T = c J
+    {late_factors, nullptr},        // T = c J v_i / v_k
+    {moved_dimensions, nullptr},    // T = c J with dimensions swapped
+    {plain_dy, nullptr},            // T = c where J is not 0
+    {nullptr, dy_added},            // T = J + c · 1
+    {nullptr, term_left_out},       // T − J lies along ones or the input
+    {nullptr, product_rule},        // T = a A + b B, where J = A + B
+    {nullptr, signs},               // |T| = |J|
+    {nullptr, contributions_lost},  // T = J, and 0 for all but one use of each element
+    {nullptr, indices_lost},        // T = J, and 0 for some indices
+    {nullptr, misplaced},           // T holds the numbers of J in other places
+    {nullptr, cross_talk},          // T links indices along a dimension that J does not link
+    {nullptr, masked},              // T = J where both are not zero
+    {nullptr, wrong_factor},        // T = c v
+    {nullptr, lost_branch},         // T = J less what comes through one product x wᵀ
+    {nullptr, sum_left_out},        // J links indices along a dimension that T keeps apart
+    {nullptr, group_factor},        // T = c J, with one c for each row
+    {nullptr, one_sided},           // T = J on one side of a threshold
+    {nullptr, sum_lost},            // J sums to 0 along a dimension, T does not
+    {nullptr, mask_forgotten},      // T is not 0 where y does not depend on the element at all
+};
 
 // The first row that holds, and its place in the table.
 Diagnosis first_of(const Evidence& e) {
-  for (size_t rank = 0; rank < rows().size(); ++rank) {
-    const Row& row = rows()[rank];
+  for (size_t rank = 0; rank < std::size(rows); ++rank) {
+    const Row& row = rows[rank];
     if (e.j.sampled && !row.of_directions) continue;
     if (Found found = row.find ? row.find(e) : first_of(row.candidates(e), e)) {
       found->rank = static_cast<int>(rank);
@@ -58,7 +55,7 @@ Diagnosis first_of(const Evidence& e) {
     }
   }
   Diagnosis result = *unknown(e);
-  result.rank = static_cast<int>(rows().size());
+  result.rank = static_cast<int>(std::size(rows));
   return result;
 }
 

@@ -1,10 +1,14 @@
-// Views: the same numbers under another shape. Nothing is copied, except by reshape where x is not
-// contiguous.
+// Views: the same numbers under another shape, copied only by reshape where x is not contiguous. And copies.
 //
 //   y = reshape(x)         dx = reshape(dy)
 //   squeeze, unsqueeze     by reshape
 //   y = permute(x, order)  dx = permute(dy, order⁻¹)
 //   y = broadcast_to(x), expand(x)    dx = Σ dy over what was repeated (done by the tape)
+//
+//   y = clone(x)           dx = dy
+//   y = contiguous(x)      dx = dy
+//   y = cast(x, dtype)     dx = cast(dy)
+//   y = flip(x, dims)      y[…, i, …] = x[…, n − 1 − i, …] along each of dims; dx = flip(dy, dims)
 #include <algorithm>
 
 #include "../ops.h"
@@ -103,6 +107,37 @@ Tensor expand(const Tensor& x, const std::vector<int64_t>& sizes) {
       "-1 keeps an extent that is there",
       x.shape(), fmt::join(sizes, ", "));
   return broadcast_to(x, Shape(extents));
+}
+
+Tensor clone(const Tensor& x) {
+  return record("clone", raw::clone(x), {x}, [](Tensor dy) { return dy; });
+}
+
+Tensor contiguous(const Tensor& x) {
+  if (x.is_contiguous()) return x;
+  return record("contiguous", raw::clone(x), {x}, [](Tensor dy) { return dy; });
+}
+
+Tensor cast(const Tensor& x, Dtype dtype) {
+  if (x.dtype() == dtype) return x;
+  const Tensor y = raw::cast(x, dtype);
+  if (!is_float(dtype)) return y;
+  return record("cast", y, {x}, [from = x.dtype()](const Tensor& dy) { return cast(dy, from); });
+}
+
+Tensor flip(const Tensor& x, const std::vector<int>& dims) {
+  Strides strides = x.strides();
+  std::array<bool, max_dims> flipped{};
+  int64_t origin = 0;  // of the last element along each of dims
+  for (const int dim : dims) {
+    const int d = x.shape().index(dim);
+    check(!flipped[d], "flip: dimension {} of {} is named twice", d, x.shape());
+    flipped[d] = true;
+    if (x.numel() > 0) origin += (x.size(d) - 1) * x.strides()[d];
+    strides[d] = -strides[d];
+  }
+  const Tensor y = raw::clone(raw::as_strided(x, x.shape(), strides, origin));
+  return record("flip", y, {x}, [dims](const Tensor& dy) { return flip(dy, dims); });
 }
 
 }  // namespace isobar

@@ -1,14 +1,11 @@
 // Sums and means over any axes.
 //
-//   y = Σ x            dx = dy repeated over the summed axes
-//   mean = Σ x / n     by composition
-//
+//   sum:     y = Σ x                               dx = dy repeated over the summed axes
 //   cumsum:  y_i = Σ x_j over j ≤ i along dim      dx_j = Σ dy_i over i ≥ j: the same sum in reverse order
 //
-//   logsumexp, y = ln Σ eˣ = m + ln Σ e^(x − m), m = max x:    dx = dy · e^(x − m) / Σ e^(x − m)
-//
-// By composition; m is a constant, because y does not depend on it. dy · e^(x − y) would be shorter, but far
-// from zero the rounding of y would be a factor of every element.
+// By composition: mean = Σ x / n, and logsumexp = ln Σ eˣ = m + ln Σ e^(x − m), m = max x, a constant, because the
+// result does not depend on it. Its dx is dy · e^(x − m) / Σ e^(x − m); dy · e^(x − y) would be shorter, but far from
+// zero the rounding of y would be a factor of every element.
 #include <limits>
 
 #include "../../core/kernels/reduce.h"

@@ -38,26 +38,22 @@ struct Form {
 };
 
 // What a factor may be, of a tensor named {}.
-const std::vector<Form>& forms() {
-  static const std::vector<Form> all = {
-      {"1", [](double) { return 1.0; }},
-      {"{}", [](double v) { return v; }},
-      {"{}²", [](double v) { return v * v; }},
-      {"|{}|", [](double v) { return std::abs(v); }},
-      {"(1 + {})", [](double v) { return 1 + v; }},
-      {"(1 − {})", [](double v) { return 1 - v; }},
-      {"(1 + {}²)", [](double v) { return 1 + v * v; }},
-      {"(1 − {}²)", [](double v) { return 1 - v * v; }},
-      {"{0}(1 − {0})", [](double v) { return v * (1 - v); }},
-      {"√|{}|", [](double v) { return std::sqrt(std::abs(v)); }},
-      {"exp({})", [](double v) { return std::exp(v); }},
-      {"tanh({})", [](double v) { return std::tanh(v); }},
-      {"tanh'({})", [](double v) { return 1 - std::tanh(v) * std::tanh(v); }},
-      {"sigmoid({})", [](double v) { return sigmoid(v); }},
-      {"sigmoid(−{})", [](double v) { return sigmoid(-v); }},
-      {"silu({})", [](double v) { return v * sigmoid(v); }}};
-  return all;
-}
+constexpr Form forms[] = {{"1", [](double) { return 1.0; }},
+                          {"{}", [](double v) { return v; }},
+                          {"{}²", [](double v) { return v * v; }},
+                          {"|{}|", [](double v) { return std::abs(v); }},
+                          {"(1 + {})", [](double v) { return 1 + v; }},
+                          {"(1 − {})", [](double v) { return 1 - v; }},
+                          {"(1 + {}²)", [](double v) { return 1 + v * v; }},
+                          {"(1 − {}²)", [](double v) { return 1 - v * v; }},
+                          {"{0}(1 − {0})", [](double v) { return v * (1 - v); }},
+                          {"√|{}|", [](double v) { return std::sqrt(std::abs(v)); }},
+                          {"exp({})", [](double v) { return std::exp(v); }},
+                          {"tanh({})", [](double v) { return std::tanh(v); }},
+                          {"tanh'({})", [](double v) { return 1 - std::tanh(v) * std::tanh(v); }},
+                          {"sigmoid({})", [](double v) { return sigmoid(v); }},
+                          {"sigmoid(−{})", [](double v) { return sigmoid(-v); }},
+                          {"silu({})", [](double v) { return v * sigmoid(v); }}};
 
 // A tensor known by name, read at the entries (k, i): each of its dimensions is one of y's, or of the
 // input's.
@@ -121,7 +117,7 @@ std::optional<Factor> factor_of(const Reading& v, const Form& over, const Form& 
     zeros += value == 0;
   }
   if (3 * zeros > entries.size()) return {};
-  const bool single = &under == &forms()[0];
+  const bool single = &under == &forms[0];
   if (most - least <= 1e-3 * std::max(std::abs(most), std::abs(least))) {
     if (v.values.size() > 1 || !single || !e.is(c, 1)) return {};
   } else if (!e.is(std::abs(c), 1) && (!single || entries.size() < 6)) {
@@ -145,10 +141,10 @@ std::optional<Factor> factor_between(const Evidence& e, const Term& from, const 
             *std::max_element(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
               return std::abs(to(a.k, a.i)) < std::abs(to(b.k, b.i));
             }));
-  const Form& one = forms()[0];
+  const Form& one = forms[0];
   for (const Reading& v : readings(e))
-    for (const Form& over : forms())
-      for (const Form& under : forms()) {
+    for (const Form& over : forms)
+      for (const Form& under : forms) {
         const bool wanted = &over != &one && (ratio ? &over != &under && &under != &one : &under == &one);
         if (!wanted) continue;
         if (const auto found = factor_of(v, over, under, e, entries, from, to)) return found;
