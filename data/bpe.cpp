@@ -5,8 +5,6 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "pretokenize.h"
-
 namespace isobar {
 namespace {
 

@@ -1,7 +1,6 @@
 // BpeTokenizer: byte-level byte pair encoding as GPT-2 has it (Sennrich et al. 2016; Radford et al. 2019). A
-// text is split into words (pretokenize.h). A word starts as its bytes. Then the pair of neighbouring tokens
-// that comes first in the list of merges becomes one token, the leftmost such pair first, until no pair is in
-// the list.
+// text is split into words, and a word starts as its bytes. Then the pair of neighbouring tokens that comes
+// first in the list of merges becomes one token, the leftmost such pair first, until no pair is in the list.
 //
 //   const BpeTokenizer tokenizer = BpeTokenizer::from_json(text, "bpe.json");   // Hugging Face's format
 //   tokenizer.encode("hello hello");
@@ -14,6 +13,7 @@
 #include <unordered_map>
 
 #include "tokenizer.h"
+#include "utf8.h"
 
 namespace isobar {
 
@@ -60,5 +60,78 @@ class BpeTokenizer : public Tokenizer {
 
 // The 256 bytes in the order of GPT-2's vocabulary, which starts with the printable bytes.
 std::vector<std::string> byte_vocabulary();
+
+// GPT-2's split of a text into words; byte-level BPE merges within words (Radford et al. 2019; openai/gpt-2,
+// src/encoder.py):
+//
+//   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+//
+//   split_words("It's  25 €")        // "It" "'s" " " " 25" " €"
+//
+// Character classes are those of libutf8proc's Unicode; \s is White_Space. A byte that is not part of valid
+// UTF-8 is a character that is neither letter, number nor space. The concatenated words are the text. One
+// rule is added: a word that would be longer than longest_word bytes ends with the last character that fits,
+// and the next word starts there, so that a text of any size can be split in little memory.
+inline constexpr size_t longest_word = size_t{1} << 16;
+
+// The length in bytes of the first word of a non-empty text.
+size_t first_word(std::string_view text);
+
+// Calls visit(word) for the words of a text in order and returns the number of their bytes. Unless `last`,
+// more text may follow, and only words that no following text can change are visited.
+template <class Visit>
+size_t for_each_word(std::string_view text, bool last, const Visit& visit) {
+  constexpr size_t longest_contraction = 3;
+  if (!last) text.remove_suffix(incomplete_bytes(text));
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t length = first_word(text.substr(begin));
+    // A run of characters goes on until another kind is seen, and "'" may begin a contraction.
+    if (!last && (begin + length == text.size() || begin + longest_contraction > text.size())) break;
+    visit(text.substr(begin, length));
+    begin += length;
+  }
+  return begin;
+}
+
+// All words of a text, as views into it.
+std::vector<std::string_view> split_words(std::string_view text);
+
+// Training of byte-level BPE: the pair of neighbouring tokens that occurs most often within words becomes a
+// token, again and again (Sennrich et al. 2016, algorithm 1).
+//
+//   WordCounts counts;
+//   counts.add({text});
+//   BpeTokenizer tokenizer = train_bpe(counts, {.vocab_size = 6400});
+//
+// Of pairs that occur equally often, the pair with the smaller left id comes first, then the pair with the
+// smaller right id. Ids are assigned as in GPT-2: the bytes in the order of its table, the merged tokens, the
+// special tokens. So the result is a function of the text.
+
+// The number of occurrences of each word. Memory grows with the number of distinct words, not with the text.
+class WordCounts {
+ public:
+  // Counts the words of the part that no following text can change, and returns the number of their bytes.
+  size_t add(const TextPart& part);
+  // The number of distinct words, and of all words.
+  size_t size() const { return counts_.size(); }
+  int64_t total() const;
+
+ private:
+  friend class BpeTrainer;
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> counts_;
+};
+
+struct BpeOptions {
+  int64_t vocab_size;
+  std::vector<std::string> specials = {"<|endoftext|>"};
+};
+
+// Throws Error if vocab_size is smaller than 256 plus the special tokens or larger than the pairs of the text
+// allow, or if the distinct words have 2^32 bytes or more.
+BpeTokenizer train_bpe(const WordCounts& counts, const BpeOptions& options);
 
 }  // namespace isobar

@@ -1,10 +1,8 @@
-#include "bpe_train.h"
-
 #include <algorithm>
 #include <queue>
 #include <tuple>
 
-#include "pretokenize.h"
+#include "bpe.h"
 
 namespace isobar {
 
@@ -33,6 +31,7 @@ class BpeTrainer {
   BpeTokenizer train();
 
  private:
+  using Pair = BpeTokenizer::Pair;
   using Place = uint32_t;  // of a cell
   static constexpr int32_t gap = -1, inside = -2;
 
@@ -43,24 +42,24 @@ class BpeTrainer {
   // The top of a queue is the pair to merge next. Its count may have decreased since it was pushed.
   struct Candidate {
     int64_t count;
-    BpeTokenizer::Pair pair;
+    Pair pair;
     bool operator<(const Candidate& other) const {
       return std::tie(count, other.pair) < std::tie(other.count, pair);
     }
   };
 
-  static uint64_t key_of(BpeTokenizer::Pair pair) { return BpeTokenizer::key_of(pair); }
+  static uint64_t key_of(Pair pair) { return BpeTokenizer::key_of(pair); }
   size_t length_of(int32_t token) const { return tokens_[token].size(); }
   int64_t count_at(Place place) const;
   void count_pairs();
-  BpeTokenizer::Pair most_frequent();
-  void merge(BpeTokenizer::Pair pair);
-  int32_t token_for(BpeTokenizer::Pair pair);
+  Pair most_frequent();
+  void merge(Pair pair);
+  int32_t token_for(Pair pair);
 
   const BpeOptions& options_;
   std::vector<std::string> tokens_;
   std::unordered_map<std::string, int32_t> numbers_;
-  std::vector<BpeTokenizer::Pair> merges_;
+  std::vector<Pair> merges_;
   std::vector<int32_t> cells_;        // words with a gap before, between and after them
   std::vector<Place> starts_;         // of the words
   std::vector<int64_t> word_counts_;  // in the same order
@@ -106,16 +105,15 @@ void BpeTrainer::count_pairs() {
   const auto for_each_pair = [&](const auto& visit) {
     for (size_t word = 0; word < starts_.size(); ++word)
       for (Place place = starts_[word]; cells_[place + 1] != gap; ++place)
-        visit(BpeTokenizer::Pair{cells_[place], cells_[place + 1]}, word, place);
+        visit(Pair{cells_[place], cells_[place + 1]}, word, place);
   };
-  for_each_pair([&](BpeTokenizer::Pair pair, size_t word, Place) {
+  for_each_pair([&](Pair pair, size_t word, Place) {
     pairs_[key_of(pair)].count += word_counts_[word];
     ++place_counts[key_of(pair)];
   });
   for (auto& [key, use] : pairs_) use.places.reserve(place_counts[key]);
   // second pass: the places
-  for_each_pair(
-      [&](BpeTokenizer::Pair pair, size_t, Place place) { pairs_[key_of(pair)].places.push_back(place); });
+  for_each_pair([&](Pair pair, size_t, Place place) { pairs_[key_of(pair)].places.push_back(place); });
   for (const auto& [key, use] : pairs_)
     queue_.push({use.count, {static_cast<int32_t>(key >> 32), static_cast<int32_t>(key & UINT32_MAX)}});
 }
@@ -139,14 +137,14 @@ BpeTokenizer::Pair BpeTrainer::most_frequent() {
 }
 
 // The token that a pair makes. Two pairs may make the same token: "a" "bc" and "ab" "c".
-int32_t BpeTrainer::token_for(BpeTokenizer::Pair pair) {
+int32_t BpeTrainer::token_for(Pair pair) {
   std::string bytes = tokens_[pair.first] + tokens_[pair.second];
   const auto [entry, is_new] = numbers_.try_emplace(bytes, static_cast<int32_t>(tokens_.size()));
   if (is_new) tokens_.push_back(std::move(bytes));
   return entry->second;
 }
 
-void BpeTrainer::merge(BpeTokenizer::Pair pair) {
+void BpeTrainer::merge(Pair pair) {
   merges_.push_back(pair);
   const auto [left, right] = pair;
   const int32_t token = token_for(pair);
@@ -157,12 +155,12 @@ void BpeTrainer::merge(BpeTokenizer::Pair pair) {
   // If two pairs make one token, the places of its later pairs are not in order.
   if (!std::is_sorted(places.begin(), places.end())) std::sort(places.begin(), places.end());
 
-  std::vector<BpeTokenizer::Pair> grown;
-  const auto lose = [&](BpeTokenizer::Pair gone, int64_t count) {
+  std::vector<Pair> grown;
+  const auto lose = [&](Pair gone, int64_t count) {
     const auto found = pairs_.find(key_of(gone));  // absent for the pair that is being merged
     if (found != pairs_.end() && (found->second.count -= count) == 0) pairs_.erase(found);
   };
-  const auto gain = [&](BpeTokenizer::Pair made, int64_t count, Place place) {
+  const auto gain = [&](Pair made, int64_t count, Place place) {
     PairUse& use = pairs_[key_of(made)];
     use.count += count;
     use.places.push_back(place);
@@ -188,7 +186,7 @@ void BpeTrainer::merge(BpeTokenizer::Pair pair) {
   }
   std::sort(grown.begin(), grown.end());
   grown.erase(std::unique(grown.begin(), grown.end()), grown.end());
-  for (const BpeTokenizer::Pair& made : grown)
+  for (const Pair& made : grown)
     if (const auto found = pairs_.find(key_of(made)); found != pairs_.end())
       queue_.push({found->second.count, made});
 }

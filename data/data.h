@@ -1,20 +1,16 @@
-// All headers of isobar::data, and those of data/ that belong to isobar::isobar (dataset.h, loader.h,
-// permutation.h).
+// All headers of isobar::data, and those of data/ that belong to isobar::isobar (dataset.h and
+// loader.h).
 #pragma once
 
 #include "bpe.h"
-#include "bpe_train.h"
 #include "checked_file.h"
 #include "dataset.h"
 #include "file.h"
 #include "hdf5_file.h"
-#include "hdf5_live_file.h"
 #include "json_text.h"
 #include "loader.h"
 #include "metrics_file.h"
 #include "mnist.h"
-#include "permutation.h"
-#include "pretokenize.h"
 #include "safetensors.h"
 #include "shipped.h"
 #include "synthetic.h"

@@ -1,5 +1,5 @@
 // Files: reading whole files, and atomic writes, which all results and checkpoints use. A file written here
-// is either complete under its name or absent, also after a power failure. Checksums.
+// is either complete under its name or absent, also after a power failure.
 //
 //   write_file_atomically("runs/x/summary.json", text);
 //
@@ -17,8 +17,9 @@
 
 namespace isobar {
 
-// Writes `bytes` to a temporary file in the same folder, syncs it, renames it to `path` (replacing what was
-// there) and syncs the folder. On failure `path` is as before, and Error is thrown.
+// Writes `bytes` to a temporary file in the same folder, syncs it to the disk, renames it to `path`
+// (replacing what was there) and syncs the folder. On failure the temporary file is removed, `path` is as
+// before, and Error is thrown.
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
 struct NamedBytes {
@@ -92,8 +93,8 @@ class OutputFile {
   uint64_t size_ = 0;
 };
 
-// A name for a temporary file in the folder of `path`, different in every call and on every machine. Removes those
-// for this path whose processes, on this machine, have ended.
+// For files that another library writes: a name for a temporary file in the folder of `path`, different in
+// every call and on every machine. Removes those for this path whose processes, on this machine, have ended.
 std::string temporary_name(const std::string& path);
 // Makes a file that is there at least `bytes` long and allocates them on the disk, so that writes within
 // them cannot fail on a full disk. Throws Error if the disk is full.
@@ -104,9 +105,10 @@ void finish_file(const std::string& path, size_t bytes);
 // The whole file. Throws Error if it cannot be read or is longer than `limit` bytes.
 std::string read_file(const std::string& path, size_t limit);
 
-// XXH3 of 64 bits (Collet, xxhash 0.8), as 16 hex digits: it finds accidental damage, not forgery. Of bytes, or of
-// those that come in pieces, each from next(), until that gives an empty one.
+// Checksums: XXH3 of 64 bits (Collet, xxhash 0.8), as 16 hex digits. They find accidental damage, not
+// forgery.
 std::string checksum(std::string_view bytes);
+// The same of bytes that come in pieces, each from next(), until that gives an empty one.
 std::string checksum(const std::function<std::string_view()>& next);
 
 }  // namespace isobar

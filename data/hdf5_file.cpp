@@ -29,11 +29,7 @@ Handle string_type(size_t length, const std::string& file) {
 void write_dataset(hid_t id, const std::string& file, const std::string& path, hid_t type,
                    std::span<const hsize_t> extents, const void* values, bool empty) {
   check(!exists(id, file, path), "hdf5: {}: '{}' exists already", file, path);
-  const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose,
-                     file, "make a shape");
-  const Handle links = link_creation(file), properties = dataset_creation(file);
-  const Handle dataset(H5Dcreate2(id, path.c_str(), type, space, links, properties, H5P_DEFAULT), H5Dclose,
-                       file, fmt::format("create dataset '{}'", path));
+  const Handle dataset = make_dataset(id, file, path, type, extents);
   if (empty) return;
   must(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), file,
        fmt::format("write dataset '{}'", path));

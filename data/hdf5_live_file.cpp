@@ -1,5 +1,4 @@
-#include "hdf5_live_file.h"
-
+// The writer of LiveHdf5File.
 #include <hdf5.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "file.h"
 #include "hdf5/handle.h"
+#include "hdf5_file.h"
 
 namespace isobar {
 

@@ -9,8 +9,8 @@
 
 namespace isobar {
 
-// The value. Throws Json::exception where the text is no JSON, and Error where lists and objects stand in each
-// other deeper than in any file of ours.
+// The value. Throws Json::exception where the text is no JSON, and Error where lists and objects stand in
+// each other deeper than in any file of ours.
 template <class Json>
 Json parse_json_or_throw(std::string_view text) {
   return Json::parse(text, [](int depth, auto, const Json&) {

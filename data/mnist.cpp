@@ -1,6 +1,11 @@
 #include "mnist.h"
 
+#include <zlib.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
 
 #include "../core/profile.h"
 #include "../core/raw.h"
@@ -19,7 +24,86 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
                           name, folder.string()));
 }
 
+// A file that zlib reads; gzip is recognised by its magic number, other files are read as they are.
+class ByteFile {
+ public:
+  explicit ByteFile(const std::filesystem::path& path)
+      : path_(path.string()), file_(gzopen(path.c_str(), "rb"), gzclose) {
+    check(file_ != nullptr, "idx: cannot open {}: {}", path_, std::strerror(errno));
+  }
+
+  const std::string& path() const { return path_; }
+
+  // Reads up to `wanted` bytes; fewer only at the end of the file. A damaged or cut gzip stream throws.
+  size_t read(uint8_t* bytes, size_t wanted) {
+    const int got = gzread(file_.get(), bytes, static_cast<unsigned>(wanted));
+    if (got >= 0 && static_cast<size_t>(got) == wanted) return wanted;
+    int code = Z_OK;
+    const char* reason = gzerror(file_.get(), &code);  // starts with the path
+    check(got >= 0 && (code == Z_OK || code == Z_STREAM_END), "idx: cannot read {}", reason);
+    return static_cast<size_t>(got);
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
+};
+
+// Reads the header and returns the number of items.
+int64_t read_header(ByteFile& file, const Shape& item) {
+  constexpr uint8_t unsigned_bytes = 0x08;
+  const auto read_all = [&](uint8_t* bytes, size_t wanted) {
+    const size_t got = file.read(bytes, wanted);
+    check(got == wanted, "idx: {} ends inside its header; get the file again", file.path());
+  };
+  uint8_t magic[4];
+  read_all(magic, sizeof magic);
+  check(magic[0] == 0 && magic[1] == 0, "idx: {} is no IDX file: it starts with {:02x} {:02x}, wanted 00 00",
+        file.path(), magic[0], magic[1]);
+  check(magic[2] == unsigned_bytes, "idx: {} holds values of type 0x{:02x}, wanted 0x08 (unsigned bytes)",
+        file.path(), magic[2]);
+  check(magic[3] == 1 + item.ndim(), "idx: {} has {} dimensions, wanted {}", file.path(), magic[3],
+        1 + item.ndim());
+
+  const auto read_dimension = [&] {
+    uint8_t big_endian[4];
+    read_all(big_endian, sizeof big_endian);
+    int64_t value = 0;
+    for (const uint8_t byte : big_endian) value = value << 8 | byte;
+    return value;
+  };
+  const int64_t count = read_dimension();
+  check(count >= 1 && count <= max_idx_items, "idx: {} declares {} items, wanted 1 … {}", file.path(), count,
+        max_idx_items);
+  for (int d = 0; d < item.ndim(); ++d) {
+    const int64_t extent = read_dimension();
+    check(extent == item[d], "idx: dimension {} of {} is {}, wanted items of {}", d + 1, file.path(), extent,
+          item);
+  }
+  return count;
+}
+
 }  // namespace
+
+Idx read_idx(const std::filesystem::path& path, const Shape& item) {
+  constexpr size_t block = 1 << 20;
+  ByteFile file(path);
+  Idx result;
+  result.count = read_header(file, item);
+  const size_t declared = static_cast<size_t>(result.count * item.numel());
+  while (result.values.size() < declared) {
+    const size_t before = result.values.size(), wanted = std::min(block, declared - before);
+    result.values.resize(before + wanted);
+    const size_t got = file.read(result.values.data() + before, wanted);
+    check(got == wanted, "idx: {} is cut short: it declares {} values and holds {}; get the file again",
+          file.path(), declared, before + got);
+  }
+  // Reading one byte more also makes zlib compare the checksum at the end of a gzip file.
+  uint8_t extra;
+  check(file.read(&extra, 1) == 0, "idx: {} goes on after the {} values that it declares", file.path(),
+        declared);
+  return result;
+}
 
 Mnist::Mnist(const std::filesystem::path& folder, MnistOptions options) : flatten_(options.flatten) {
   const std::string part = options.train ? "train" : "t10k";

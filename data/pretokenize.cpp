@@ -1,9 +1,10 @@
-#include "pretokenize.h"
-
+// The words of a text.
 #include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
+
+#include "bpe.h"
 
 namespace isobar {
 namespace {

@@ -35,18 +35,20 @@ struct BatchNorm1d : Module {
   void track(const Tensor& x);
 };
 
+// RowBatchNorm: BatchNorm1d for x (…, C) with channels last, as the other norms of make_norm take it. All
+// leading dimensions together are the batch.
+//
+// In a causal language model that batch holds all positions of all sequences. In training each position's
+// output therefore depends on later positions, through the batch's statistics: the training loss sees a
+// little of the future. Evaluation uses the running statistics and does not. These start at mean 0 and
+// variance 1: for inputs of much smaller variance, such as embeddings of std 0.02, evaluation needs some
+// hundred steps first.
 struct RowBatchNormOptions {
   double eps = 1e-5;
   bool bias = true;
 };
 
-// BatchNorm1d for x (…, channels), as the other norms of make_norm take it: all leading dimensions together are
-// the batch, and the channels' elements are its C.
-//
-// In a causal language model that batch holds all positions of all sequences. In training each position's
-// output therefore depends on later ones: the training loss sees a little of the future, evaluation does not.
-// The running statistics start at mean 0 and variance 1: for inputs of much smaller variance, such as
-// embeddings of std 0.02, evaluation needs some hundred steps first.
+// C = channels.numel(), for x (…, channels). Tensors, training, evaluation and errors are BatchNorm1d's.
 struct RowBatchNorm : BatchNorm1d {
   Shape channels;
 

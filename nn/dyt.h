@@ -8,8 +8,8 @@
 //   Derf      f(x) = erf(alpha x + shift)           (Chen et al. 2025, "Stronger Normalization-Free
 //             Transformers")
 //
-// d is the number of elements of normalized_shape, the last dimensions of x. weight starts at 1, bias at 0, both
-// of that shape; all other parameters are [1].
+// d is the number of elements of normalized_shape, the last dimensions of x. weight starts at 1, bias at 0,
+// both of that shape; all other parameters are [1].
 #pragma once
 
 #include <cmath>

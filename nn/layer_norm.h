@@ -1,7 +1,15 @@
-// LayerNorm: y = (x − mean) / √(var + eps) · weight + bias (Ba, Kiros & Hinton 2016).
+// LayerNorm, and its two halves for the ablation that asks which part of it matters:
+//
+//   LayerNorm   y = (x − mean) / √(var + eps) · weight + bias       (Ba, Kiros & Hinton 2016)
+//   CenterNorm  y = (x − mean) · weight
+//   StdNorm     y = x / √(var + eps) · weight       RMSNorm differs in its divisor, which includes the mean
+//
+// Mean and population variance are taken over all of normalized_shape, the last dimensions of x. weight
+// starts at 1, bias at 0, both of that shape.
 #pragma once
 
 #include "module.h"
+#include "normalized_axes.h"
 
 namespace isobar {
 
@@ -11,8 +19,6 @@ struct LayerNormOptions {
   bool bias = true;
 };
 
-// Mean and population variance are taken over all of normalized_shape, the last dimensions of x. weight
-// starts at 1, bias at 0, both of that shape.
 struct LayerNorm : Module {
   Shape normalized_shape;
   double eps;
@@ -29,6 +35,38 @@ struct LayerNorm : Module {
     f("weight", weight);
     f("bias", bias);
   }
+};
+
+// The scale of x passes through: in a deep chain it needs residual branches.
+struct CenterNorm : Module {
+  Tensor weight;
+
+  explicit CenterNorm(const Shape& normalized_shape) : weight(ones(normalized_shape).set_trainable()) {}
+
+  Tensor forward(const Tensor& x) override {
+    const std::vector<int> axes = normalized_axes("center_norm", x, weight.shape());
+    return (x - mean(x, axes, true)) * weight;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
+};
+
+struct StdNormOptions {
+  double eps = 1e-5;
+};
+
+// A row of equal elements has variance 0: y = x / √eps there.
+struct StdNorm : Module {
+  double eps;
+  Tensor weight;
+
+  explicit StdNorm(const Shape& normalized_shape, StdNormOptions options = {})
+      : eps(options.eps), weight(ones(normalized_shape).set_trainable()) {}
+
+  Tensor forward(const Tensor& x) override {
+    const std::vector<int> axes = normalized_axes("std_norm", x, weight.shape());
+    return x / sqrt(var(x, axes, true, 0) + eps) * weight;
+  }
+  void fields(Fields& f) override { f("weight", weight); }
 };
 
 }  // namespace isobar

@@ -58,13 +58,16 @@ std::string type_name_of(const HasFields& part);
 // An indented tree, one module per line: name, type, its own tensors, and the number of parameters in it.
 std::string describe(HasFields& model);
 
-// A block in which a model is in evaluation and no tape records. Afterwards, also after an exception, each module
-// is in the mode that it was in before. The model must not move, nor change its parts, in the block.
+// Evaluation: a block in which a model is in evaluation and no tape records; afterwards each module is in the
+// mode that it was in before, also after an exception.
 //
 //   {
 //     const Evaluation here(model);
 //     loss = cross_entropy(model(x), y).item();
 //   }
+//   tape.backward(...)                    // training goes on, with dropout
+//
+// The model must not move, nor change its parts, in the block.
 class Evaluation {
  public:
   explicit Evaluation(HasFields& model) {

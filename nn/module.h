@@ -45,7 +45,7 @@ class Module : public HasFields {
   // One tensor in, one tensor out. The default throws Error; a layer with several inputs keeps it.
   virtual Tensor forward(const Tensor& x);
 
-  // For printing; the default asks the compiler.
+  // The class's name, for printing; the default asks the compiler.
   virtual std::string type_name() const;
   // "blocks.3.self_attn". The first call of a model gives all its modules their paths, as does
   // assign_paths(); "" before that, and for the model itself. While an observer is told of the module: its

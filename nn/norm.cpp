@@ -10,7 +10,6 @@
 #include "group_norm.h"
 #include "layer_norm.h"
 #include "rms_norm.h"
-#include "std_norm.h"
 
 namespace isobar {
 namespace {

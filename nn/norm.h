@@ -1,4 +1,4 @@
-// make_norm: a norm chosen by name at run time, for studies that compare them.
+// make_norm: a norm chosen by name at run time, for studies that compare them. Placement: its position.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,9 @@ struct NormOptions {
   std::optional<double> p = std::nullopt;
 };
 
-// "none" (Identity), "layernorm", … (the table in norm.cpp), then the registered names. All take x (…,
-// normalized_shape); batchnorm alone differs between training and evaluation.
+// "none" (Identity), "layernorm", … (the table in norm.cpp), then the registered names. These are command-line
+// values, hence lower case. All take x (…, normalized_shape); batchnorm alone differs between training and
+// evaluation.
 const Choices& norm_names();
 // The norm of that name. Throws Error, with the list of names, for any other name.
 std::unique_ptr<Module> make_norm(std::string_view name, const Shape& normalized_shape,
@@ -36,5 +37,41 @@ bool takes_alpha(std::string_view name);
 // Throws Error for an empty name or one that is taken.
 using NormMaker = std::function<std::unique_ptr<Module>(const Shape& normalized_shape, const NormOptions&)>;
 bool register_norm(const std::string& name, NormMaker make);
+
+// Placement: the position of the norm N in a residual block with branch f, or what stands in its place.
+//
+//   none            y = x + f(x)
+//   pre             y = x + f(N(x))           the identity path is free of norms (Xiong et al. 2020)
+//   post            y = N(x + f(x))           as in the first Transformer (Vaswani et al. 2017)
+//   peri            y = x + N2(f(N1(x)))      a norm before and after the branch (Kim et al. 2025, Peri-LN)
+//   residual_free   y = f(N(x))               no identity path
+//   skipinit        y = x + a f(x)            a starts at 1/√(number of branches) (De & Smith 2020)
+//   rezero          y = x + a f(x)            a starts at 0 (Bachlechner et al. 2021)
+//   fixup           y = x + s f(x + b1) + b2  s starts at 1, f at 0 (Zhang, Dauphin & Ma 2019)
+enum class Placement { none, pre, post, peri, residual_free, skipinit, rezero, fixup };
+
+// In the order of the enum.
+inline const Choices& placement_names() {
+  static const Choices names{"none", "pre", "post", "peri", "residual_free", "skipinit", "rezero", "fixup"};
+  return names;
+}
+
+inline const std::string& placement_name(Placement placement) {
+  return placement_names()[static_cast<size_t>(placement)];
+}
+
+// Throws Error for any other name.
+inline Placement placement_from_name(std::string_view name) {
+  const Choices& names = placement_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  check(found != names.end(),
+        "placement: wanted none, pre, post, peri, residual_free, skipinit, rezero or fixup, got {}", name);
+  return static_cast<Placement>(found - names.begin());
+}
+
+// Whether blocks of this placement have norms. The others were invented to do without.
+constexpr bool has_norms(Placement placement) {
+  return placement >= Placement::pre && placement <= Placement::residual_free;
+}
 
 }  // namespace isobar

@@ -86,13 +86,6 @@ const ModuleSignal* Probe::find(const std::string& path) const {
   return entry != entries_.end() ? &signals_[entry->second.index] : nullptr;
 }
 
-void Probe::clear() {
-  signals_.clear();
-  entries_.clear();
-  weights_.clear();
-  values_before_.clear();
-}
-
 void Histogram::add(const Tensor& x) {
   const Tensor whole = contiguous(x.detach());
   const kernels::OctaveCounts counts = dispatch_float("histogram", x.dtype(), [&]<class T>() {

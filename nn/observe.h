@@ -41,7 +41,8 @@ double rms_alignment(const Tensor& x);
 
 // A Probe's measurements of one module. NaN where nothing was seen, and for an output of integers.
 struct ModuleSignal {
-  std::string path, type;
+  std::string path;
+  std::string type;
   Moments output;
   double gradient_norm;  // Frobenius norm of the gradient of the output
 };
@@ -61,16 +62,17 @@ class Probe : public Observer {
   void on_output(const Module& module, const Tensor& y) override;
   void on_output_gradient(const Module& module, const Tensor& dy) override;
 
-  // After backward and before clipping and step: takes gradient norms and a copy of the values.
+  // Call it after backward and before clipping and step: takes gradient norms and a copy of the values.
   void before_step(HasFields& model);
-  // After step: update ratios against the copy. Throws Error unless before_step saw the same parameters.
+  // Call it after step: computes update ratios against the copy. Throws Error unless before_step saw the same
+  // parameters.
   void after_step(HasFields& model);
 
   // In the order of the modules' first calls (children before the parents that called them).
   const std::vector<ModuleSignal>& signals() const { return signals_; }
   const ModuleSignal* find(const std::string& path) const;
   const std::vector<WeightSignal>& weights() const { return weights_; }
-  void clear();
+  void clear() { *this = {}; }
 
  private:
   struct Entry {

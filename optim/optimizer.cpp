@@ -54,9 +54,12 @@ Optimizer::Optimizer(const Kind& kind, const std::vector<ParameterGroup>& groups
     check_setting(kind_.op, "lr_scale of a group", group.lr_scale);
     check_setting(kind_.op, "weight_decay of a group", decay);
     for (const Tensor& tensor : group.parameters) {
-      add(tensor, group.lr_scale, decay);
+      check_parameter(kind_.op, parameters_.size(), tensor);
       check(seen.insert(tensor.id()).second, "{}: parameter {} {} is given twice", kind_.op,
-            parameters_.size() - 1, tensor.shape());
+            parameters_.size(), tensor.shape());
+      parameters_.push_back({tensor, group.lr_scale, decay, {}});
+      for (size_t k = 0; k < kind_.states.size(); ++k)
+        parameters_.back().state.push_back(zeros(tensor.shape(), tensor.dtype()));
     }
   }
   check(!parameters_.empty(), "{}: wanted at least one parameter, got none; does the model list its fields?",
@@ -64,14 +67,6 @@ Optimizer::Optimizer(const Kind& kind, const std::vector<ParameterGroup>& groups
   check_apart();
   updates_.reserve(parameters_.size());
   steps_ = zeros(Shape(static_cast<int64_t>(parameters_.size())), Dtype::i64);
-}
-
-void Optimizer::add(const Tensor& tensor, double lr_scale, double weight_decay) {
-  check_parameter(kind_.op, parameters_.size(), tensor);
-  Parameter parameter{tensor, lr_scale, weight_decay, {}};
-  for (size_t k = 0; k < kind_.states.size(); ++k)
-    parameter.state.push_back(zeros(tensor.shape(), tensor.dtype()));
-  parameters_.push_back(std::move(parameter));
 }
 
 // A step would move numbers twice that two parameters share: a weight and a view of it.

@@ -130,7 +130,6 @@ class Optimizer : public HasFields {
     std::vector<Tensor> state;
   };
 
-  void add(const Tensor& tensor, double lr_scale, double weight_decay);
   void check_apart() const;
   void check_followed() const;
   void check_movable() const;

@@ -12,7 +12,8 @@
 namespace isobar::hdf5 {
 namespace {
 
-static_assert(std::is_same_v<hid_t, int64_t> && std::is_same_v<herr_t, int>);
+static_assert(std::is_same_v<hid_t, int64_t> && std::is_same_v<herr_t, int> &&
+              std::is_same_v<hsize_t, Extent>);
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
 // Stops HDF5 from printing errors, from loading plugins from folders named in the environment, and from
@@ -84,10 +85,16 @@ Handle link_creation(const std::string& file) {
   return properties;
 }
 
-Handle dataset_creation(const std::string& file) {
-  Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, file, "make dataset properties");
+Handle make_dataset(hid_t id, const std::string& file, const std::string& path, hid_t type,
+                    std::span<const hsize_t> extents, const hsize_t* most, const hsize_t* chunk) {
+  const int ndim = static_cast<int>(extents.size());
+  const Handle space(H5Screate_simple(ndim, extents.data(), most), H5Sclose, file, "make a shape");
+  const Handle links = link_creation(file);
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, file, "make dataset properties");
   must(H5Pset_obj_track_times(properties, false), file, "set dataset properties");
-  return properties;
+  if (chunk != nullptr) must(H5Pset_chunk(properties, ndim, chunk), file, "set chunks");
+  return Handle(H5Dcreate2(id, path.c_str(), type, space, links, properties, H5P_DEFAULT), H5Dclose, file,
+                fmt::format("create dataset '{}'", path));
 }
 
 bool exists(hid_t id, const std::string& file, const std::string& path) {
@@ -114,11 +121,7 @@ size_t Rows::chunk_rows() const { return std::clamp<size_t>(8192 / (length * siz
 
 void Rows::make(hid_t id, const std::string& file) const {
   const hsize_t none[2] = {0, length}, most[2] = {H5S_UNLIMITED, length}, chunk[2] = {chunk_rows(), length};
-  const Handle space(H5Screate_simple(ndim(), none, most), H5Sclose, file, "make a shape");
-  const Handle links = link_creation(file), properties = dataset_creation(file);
-  must(H5Pset_chunk(properties, ndim(), chunk), file, "set chunks");
-  const Handle made(H5Dcreate2(id, path.c_str(), type_of(dtype), space, links, properties, H5P_DEFAULT),
-                    H5Dclose, file, fmt::format("create dataset '{}'", path));
+  make_dataset(id, file, path, type_of(dtype), std::span(none).first(ndim()), most, chunk);
 }
 
 void Rows::append(hid_t dataset, const std::string& file, size_t there, size_t count,

@@ -2,6 +2,7 @@
 // of our files. hid_t is int64_t and herr_t is int: hdf5.h stays in .cpp files.
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 
@@ -48,8 +49,12 @@ std::string unique_name(const std::string& name);
 
 // Makes missing groups of a path.
 Handle link_creation(const std::string& file);
-// No time stamps, so that equal runs give equal files.
-Handle dataset_creation(const std::string& file);
+// A new dataset, with missing groups of its path; without time stamps, so that equal runs give equal files.
+// It can grow where `chunk` is given, up to the extents `most`.
+using Extent = unsigned long long;  // hsize_t
+Handle make_dataset(int64_t id, const std::string& file, const std::string& path, int64_t type,
+                    std::span<const Extent> extents, const Extent* most = nullptr,
+                    const Extent* chunk = nullptr);
 
 // Whether the object exists. Every link of the path must be a hard link: soft and external links can leave
 // the file.

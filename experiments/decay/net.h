@@ -7,7 +7,7 @@
 //   post       N(x + f(x))
 //   skipinit   x + a f(x), a = 1/√depth                 nn/residual.h
 //   rezero     x + a f(x), a = 0                        nn/residual.h
-//   fixup      x + s f(x + c1) + c3, c2 before relu     nn/fixup.h
+//   fixup      x + s f(x + c1) + c3, c2 before relu     nn/residual.h
 #pragma once
 
 #include <set>

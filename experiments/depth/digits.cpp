@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "../../autograd/ops.h"
-#include "../../data/permutation.h"
+#include "../../data/loader.h"
 #include "../../data/shipped.h"
 #include "../harness/process.h"
 

@@ -15,7 +15,7 @@
 #include <deque>
 #include <map>
 
-#include "../../data/hdf5_live_file.h"
+#include "../../data/hdf5_file.h"
 #include "../../data/metrics_file.h"
 #include "plot.h"
 #include "process.h"

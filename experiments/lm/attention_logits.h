@@ -22,7 +22,7 @@ struct LogitPeaks {
   double rebuild_error;
 };
 
-// One per layer, for symbols (B, T). The model is in evaluation meanwhile (Evaluation of nn/model.h). Throws Error unless
+// One per layer, for symbols (B, T). The model is in evaluation meanwhile (nn/model.h). Throws Error unless
 // the attention is causal GroupedQueryAttention.
 std::vector<LogitPeaks> logit_peaks(LanguageModel& model, const Tensor& symbols);
 

@@ -13,7 +13,7 @@ struct LengthErrors {
   double weights;  // v: a row of any matrix; a column of o_proj and down_proj, whose outputs are added to h
 };
 
-// `tokens` is (B, T), as for the model, which is in evaluation meanwhile (Evaluation of nn/model.h).
+// `tokens` is (B, T), as for the model, which is in evaluation meanwhile (nn/model.h).
 LengthErrors length_errors(NGPT& model, const Tensor& tokens);
 
 }  // namespace isobar

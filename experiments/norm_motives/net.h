@@ -1,7 +1,7 @@
 // Net: Linear, norm, ReLU, again and again, and a Linear to ten digits; its training, and changed digits.
 #pragma once
 
-#include "../../data/permutation.h"
+#include "../../data/loader.h"
 #include "../../nn/nn.h"
 #include "../depth/digits.h"
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <fstream>
 
-#include "../../data/bpe_train.h"
+#include "../../data/bpe.h"
 #include "../../data/text_input.h"
 #include "../../data/token_store.h"
 #include "../harness/tool.h"

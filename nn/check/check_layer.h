@@ -37,12 +37,14 @@ struct CheckLayerOptions {
   //   }
   LayerCall call = nullptr;
   // For a backward that is not meant to give the slopes of y: a function of y's shape. A gradient that is not
-  // the slope of y must be the slope of this one. A straight-through estimator of the identity returns in[0]
-  // here, a reversed gradient in[0] * -1.0, one that is stopped in[0] * 0.0.
+  // the slope of y must be the slope of this one. A straight-through estimator of the identity:
+  //   .expected = [](Module&, const std::vector<Tensor>& in) { return in[0]; }
+  // For a reversed gradient it returns in[0] * -1.0, for one that is stopped in[0] * 0.0.
   LayerCall expected = nullptr;
   std::optional<Shape> output_shape = std::nullopt;  // the shape that y must have; default: any
-  // Whether dimension 0 of the first input is a batch of any size. false: the example is run as it is, as for
-  // a Gram matrix (N, N), a graph convolution with an adjacency (N, N), a layer that is made for one size.
+  // Whether dimension 0 of the first input is a batch of any size. false: the example is run as it is, with
+  // no more and no fewer rows. For W x without a batch, a Gram matrix (N, N), a graph convolution with an
+  // adjacency (N, N), a layer that is made for one size.
   bool batch = true;
   double tolerance = 1e-6;  // of gradients in f64, relative; see GradcheckReport
   // Of an f32 run against f64, relative to the largest element; what one more rounding of x changes is
@@ -94,8 +96,9 @@ struct CheckedLayer {
   LayerInputs x;
   CheckLayerOptions options = {};
 };
-// Checks the layers named on the command line, or all layers; --help says more. Returns 0 if all checks pass, 1
-// if one fails, 2 for a wrong command line.
+// Checks the layers named on the command line, or all layers, and prints their reports. Before the names,
+// --list prints the names instead, --tape the tapes, --dot drawings of the tapes. Returns 0 if all checks
+// pass, 1 if one fails, 2 for a wrong command line.
 int check_layer_main(int argc, char** argv, const std::vector<CheckedLayer>& layers);
 
 }  // namespace isobar

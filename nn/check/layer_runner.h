@@ -1,4 +1,4 @@
-// LayerRunner: runs a layer on an example input in the ways that check_layer compares; then the checks that do.
+// LayerRunner: runs a layer on an example input in the ways that check_layer compares. The checks that do.
 #pragma once
 
 #include "check_layer.h"

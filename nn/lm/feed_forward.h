@@ -1,6 +1,6 @@
 // The feed-forward layers of a Transformer, x (…, n_embd) → (…, n_embd):
 //
-//   FeedForward  y = linear2(dropout(activation(linear1(x))))     named as in PyTorch's TransformerEncoderLayer
+//   FeedForward  y = linear2(dropout(activation(linear1(x))))     named as in nn.TransformerEncoderLayer
 //   SwiGLU       y = down_proj(silu(gate_proj(x)) · up_proj(x))   Llama's (Shazeer 2020)
 #pragma once
 

@@ -32,7 +32,7 @@ std::vector<double> chances(std::span<const float> logits, const Sampling& sampl
 // `prompt` and the `count` tokens after it, draw i a pure function of (rng, i). `on_token` sees each as it
 // comes. The model reads the last block_size tokens: up to there a key/value cache saves reading them anew;
 // beyond, the window slides, every key and value in it changes, and each token costs a whole forward. The
-// model is in evaluation meanwhile (Evaluation of model.h). Throws Error for an empty prompt, and as chances().
+// model is in evaluation meanwhile (model.h). Throws Error for an empty prompt, and as chances().
 std::vector<int32_t> generate(LanguageModel& model, std::vector<int32_t> prompt, int64_t count,
                               const Sampling& sampling, const Rng& rng,
                               const std::function<void(int32_t)>& on_token = {});

@@ -16,7 +16,7 @@
 namespace isobar {
 
 enum class HuggingFaceLayout { llama, gpt2 };
-// Throws Error for another name than these two.
+// "llama" or "gpt2"; throws Error for another.
 HuggingFaceLayout layout_from_name(const std::string& name);
 std::string name_of(HuggingFaceLayout layout);
 

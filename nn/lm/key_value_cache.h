@@ -5,8 +5,9 @@
 //   Tensor logits = model(prompt, cache);    // (1, T, vocab_size), T tokens read
 //   logits = model(next_token, cache);       // (1, 1, vocab_size), as if all T + 1 tokens were read again
 //
-// A cache belongs to one text (or a batch of texts of equal length), one model and one thread. After a forward
-// that threw, it is as it was before. What was recorded on a tape belongs to that tape: generate without one.
+// A cache belongs to one text (or a batch of texts of equal length), one model and one thread. Another model
+// refuses it, and so does its own after the weights have changed. After a forward that threw, it is as it was
+// before. Keys and values that were recorded on a tape belong to that tape: generate without a tape.
 #pragma once
 
 #include <utility>
@@ -50,7 +51,6 @@ struct CachingAttention : Module {
   virtual Tensor operator()(const Tensor& x, KeyValues& past) = 0;
 };
 
-// Another model refuses it, and so does its own after the weights have changed.
 struct KeyValueCache {
   std::vector<KeyValues> layers;                             // one per block, made by the first forward
   int64_t length = 0;                                        // number of tokens read

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "../embedding.h"
 #include "../linear.h"
 #include "transformer_block.h"
 

@@ -13,7 +13,6 @@
 
 #include <vector>
 
-#include "../embedding.h"
 #include "../linear.h"
 
 namespace isobar {

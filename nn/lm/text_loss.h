@@ -1,4 +1,7 @@
-// The loss of a language model on a whole text; std::exp(text_loss(model, tokens).mean()) is its perplexity.
+// The loss of a language model on a whole text.
+//
+//   const TextLoss loss = text_loss(model, tokens);
+//   fmt::print("perplexity {:.3f}\n", std::exp(loss.mean()));
 #pragma once
 
 #include <span>
@@ -14,7 +17,7 @@ struct TextLoss {
 };
 
 // Cross-entropy of all tokens but the first, each predicted once: windows of block_size tokens, one after the
-// other, in evaluation (Evaluation of model.h). Throws Error for fewer than two tokens.
+// other, in evaluation (model.h). Throws Error for fewer than two tokens.
 TextLoss text_loss(LanguageModel& model, std::span<const int32_t> tokens);
 
 }  // namespace isobar

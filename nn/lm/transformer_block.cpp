@@ -12,27 +12,17 @@ BranchScalars scalars_of(const TransformerBlockOptions& options) {
 }
 
 // A residual branch around body() with the norms and numbers that its placement has; `norm` is the identity
-// for placements without norms.
+// for placements without norms, and what is null or undefined is left out.
 template <class Body>
 Tensor branch(const Tensor& x, Placement placement, Module& norm, Module* output_norm,
               const BranchScalars& scalars, Module& dropout, Body&& body) {
-  switch (placement) {
-    case Placement::none:
-    case Placement::pre:
-      return x + dropout(body(norm(x)));
-    case Placement::post:
-      return norm(x + dropout(body(x)));
-    case Placement::peri:
-      return x + dropout((*output_norm)(body(norm(x))));
-    case Placement::residual_free:
-      return dropout(body(norm(x)));
-    case Placement::skipinit:
-    case Placement::rezero:
-      return x + scalars.scale * dropout(body(norm(x)));
-    case Placement::fixup:
-      return x + scalars.scale * dropout(body(norm(x + scalars.bias_before))) + scalars.bias_after;
-  }
-  throw_error("transformer_block: the placement is none of the enum's");
+  if (placement == Placement::post) return norm(x + dropout(body(x)));
+  Tensor y = body(norm(scalars.bias_before.defined() ? x + scalars.bias_before : x));
+  if (output_norm != nullptr) y = (*output_norm)(y);
+  y = dropout(y);
+  if (placement == Placement::residual_free) return y;
+  y = x + (scalars.scale.defined() ? scalars.scale * y : y);
+  return scalars.bias_after.defined() ? y + scalars.bias_after : y;
 }
 
 }  // namespace

@@ -5,12 +5,11 @@
 //   post   h = input_layernorm(x + self_attn(x));   y = post_attention_layernorm(h + mlp(h))
 //   none   h = x + self_attn(x);                    y = h + mlp(h)
 //
-// The other placements are those of placement.h, with the norm of pre where there is one.
+// The other placements are those of norm.h, with the norm of pre where there is one.
 #pragma once
 
 #include "../dropout.h"
 #include "../norm.h"
-#include "../placement.h"
 #include "key_value_cache.h"
 
 namespace isobar {

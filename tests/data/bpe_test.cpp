@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/rng.h"
-#include "../../data/bpe_train.h"
 #include "../message_of.h"
 #include "../replay.h"
 

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../data/hdf5_live_file.h"
+#include "../../data/hdf5_file.h"
 #include "../file_size_limit.h"
 #include "../temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "../../data/permutation.h"
+#include "../../data/loader.h"
 
 #include <doctest/doctest.h>
 

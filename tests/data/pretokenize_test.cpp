@@ -1,5 +1,5 @@
 // The split into words against GPT-2's pattern as Debian's python3-regex runs it (fixtures/gpt2_split.py).
-#include "../../data/pretokenize.h"
+#include "../../data/bpe.h"
 
 #include <doctest/doctest.h>
 

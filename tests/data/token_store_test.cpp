@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <xxhash.h>
 
-#include "../../data/bpe_train.h"
+#include "../../data/bpe.h"
 #include "../../data/file.h"
 #include "../file_size_limit.h"
 #include "../message_of.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../../core/rng.h"
-#include "../../data/bpe_train.h"
+#include "../../data/bpe.h"
 #include "../holds.h"
 #include "../message_of.h"
 

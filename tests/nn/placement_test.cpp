@@ -1,4 +1,4 @@
-// Placements of a Transformer block: each is the formula of nn/placement.h, written out with the block's own
+// Placements of a Transformer block: each is the formula of nn/norm.h, written out with the block's own
 // parts. And the norms that are composed of ops, written out with loops.
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
