@@ -83,19 +83,16 @@ class Links:
             return kind, other, tag, self.bytes_of(rank, 4 * count)
         except (OSError, Gone) as why:
             self.sockets[rank].close()
-            if isinstance(why, OSError):
-                why = f"took more than {self.silence:g} s for one message" if isinstance(
-                    why, TimeoutError) else ENDED
-            raise Gone(str(why)) from None
+            late = f"took more than {self.silence:g} s for one message"
+            raise Gone(late if isinstance(why, TimeoutError) else ENDED if isinstance(why, OSError)
+                       else why) from None
 
     def bytes_of(self, rank, count):
         parts, end = [], time.monotonic() + self.silence
         while count:
             part = self.sockets[rank].recv(min(count, 1 << 20))
-            if not part:
-                raise Gone(ENDED)
-            if time.monotonic() > end:
-                raise Gone(f"took more than {self.silence:g} s for one message")
+            if not part or time.monotonic() > end:
+                raise TimeoutError if part else ConnectionError
             parts.append(part)
             count -= len(part)
         return b"".join(parts)

@@ -73,7 +73,7 @@ def of_leaks(lines):
 
 
 def by_sanitizer(said):
-    return "ERROR: AddressSanitizer: " in said or "ERROR: LeakSanitizer: " in said or ": runtime error: " in said
+    return re.search("ERROR: (?:Address|Leak)Sanitizer: |: runtime error: ", said) is not None
 
 
 def before(said):

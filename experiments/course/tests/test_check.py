@@ -71,7 +71,8 @@ def test_each_accident_is_one_line_with_the_repair(prefix, folder):
             assert done.returncode == 2, told
         else:  # the tests are run, and fail
             failed = shown.count("FAIL task 1")
-            assert failed and f"\n0 of {failed} tests pass\n" in shown and done.returncode == 1 and not done.stderr, told
+            assert failed and f"\n0 of {failed} tests pass\n" in shown, told
+            assert done.returncode == 1 and not done.stderr, told
         if what.endswith("without an end"):
             assert shown.count("not done after 1 s") == 1 and shown.count("not run: ") == shown.count(
                 "FAIL") - 1 > 0, told
