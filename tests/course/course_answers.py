@@ -3,8 +3,7 @@ closed form where aN/questions.py counts or walks, or the other way round. So th
 import fractions, math, re
 
 
-def numbers(text):
-    return [float(n) for n in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]\d+)?", text)]
+numbers = lambda text: [float(n) for n in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]\d+)?", text)]
 
 
 def logs(text):
@@ -211,8 +210,7 @@ A7 = [lambda t: weighed(t)[2], key_slope, lambda t: 1 - sum(logs(t)[-int(after(t
 
 
 # --- a8
-def entropy(*p):
-    return -sum(q * math.log(q) for q in p if q)
+entropy = lambda *p: -sum(q * math.log(q) for q in p if q)
 
 
 def rate(text):
@@ -225,8 +223,7 @@ def many(text):
     return v * c + 10 * l * c * c + (2 * l + 1) * c
 
 
-def repeated(text):
-    return re.search("a+b", text)[0].count("a")
+repeated = lambda text: re.search("a+b", text)[0].count("a")
 
 
 def cut(text):
@@ -240,4 +237,4 @@ A8 = [lambda t: after(t, "pieces of") * ((after(t, "text of") - 1) // after(t, "
       lambda t: repeated(t) / (repeated(t) + 1) * entropy(1 / repeated(t), 1 - 1 / repeated(t)),
       lambda t: entropy(1 / (repeated(t) + 1), repeated(t) / (repeated(t) + 1)),
       lambda t: numbers(t)[1] * numbers(t)[0] / math.log(2) / 8, cut]
-SECOND = {"a1": A1, "a2": A2, "a3": A3, "a5": A5, "a7": A7, "a8": A8}
+SECOND = {name.lower(): answers for name, answers in list(globals().items()) if re.fullmatch(r"A\d+", name)}

@@ -10,8 +10,7 @@ asking = [name for name in course.NAMES if questions.questions(name, "Ada")]
 assert {f"a{n}" for n in range(1, 9)} <= set(asking), asking
 
 
-def answers(asked, change=lambda value: value):
-    return "".join(f"{q.name} {change(q.wanted)!r}\n" for q in asked)
+answers = lambda asked, change=lambda value: value: "".join(f"{q.name} {change(q.wanted)!r}\n" for q in asked)
 
 
 def score(asked, text, tried=None):

@@ -38,16 +38,9 @@ def normal(seed, *shape, scale=1.0, shift=0.0):
     return Array(shape, [draw.gauss(shift, scale) for _ in range(math.prod(shape))])
 
 
-def f32(value):
-    return struct.unpack("f", struct.pack("f", value))[0]
-
-
-def indices(shape):
-    return itertools.product(*map(range, shape))
-
-
-def build(shape, f):
-    return Array(shape, [f(*i) for i in indices(shape)])
+f32 = lambda value: struct.unpack("f", struct.pack("f", value))[0]
+indices = lambda shape: itertools.product(*map(range, shape))
+build = lambda shape, f: Array(shape, [f(*i) for i in indices(shape)])
 
 
 def gradient(f, inputs, name, dy):
@@ -61,28 +54,17 @@ def gradient(f, inputs, name, dy):
     return Array(x.shape, slopes)
 
 
-def gradients(f, inputs, names, dy):
-    return {f"d{name}": gradient(f, inputs, name, dy) for name in names}
+gradients = lambda f, inputs, names, dy: {f"d{name}": gradient(f, inputs, name, dy) for name in names}
+real = lambda x: complex(x).real
 
 
-def real(x):
-    return complex(x).real
+def either(name):
+    """A function of real and of complex numbers."""
+    of_real, of_complex = getattr(math, name), getattr(cmath, name)
+    return lambda x: of_complex(x) if isinstance(x, complex) else of_real(x)
 
 
-def exp(x):
-    return cmath.exp(x) if isinstance(x, complex) else math.exp(x)
-
-
-def log(x):
-    return cmath.log(x) if isinstance(x, complex) else math.log(x)
-
-
-def sqrt(x):
-    return cmath.sqrt(x) if isinstance(x, complex) else math.sqrt(x)
-
-
-def tanh(x):
-    return cmath.tanh(x) if isinstance(x, complex) else math.tanh(x)
+exp, log, sqrt, tanh = map(either, ("exp", "log", "sqrt", "tanh"))
 
 
 def rows(x):
@@ -91,8 +73,7 @@ def rows(x):
     return [x.values[i:i + n] for i in range(0, len(x.values), n)] if n else []
 
 
-def flat(rows_of_values, shape):
-    return Array(shape, [v for row in rows_of_values for v in row])
+flat = lambda rows_of_values, shape: Array(shape, [v for row in rows_of_values for v in row])
 
 
 def student_quantile(p, degrees):
