@@ -118,8 +118,8 @@ def recorded_of(code):
 def gradient_case(task, name, code, xs, loss=None, *, times=1, clear=False, calls=None, **options):
     loss = len(code) - 1 if loss is None else loss
     expect = wanted(code, xs, loss, 1 if clear else times) | ({} if calls is None else {"calls": calls})
-    return case(task, "gradients", name, program(code, xs, loss=loss, times=times, **({"clear": 1} if clear else {})),
-                expect, **options)
+    return case(task, "gradients", name, program(code, xs, loss=loss, times=times,
+                                                 **({"clear": 1} if clear else {})), expect, **options)
 
 
 CHAIN = [(LEAF, 0, 0), (SIN, 0, 0), (SIN, 1, 0), (SUM, 2, 0)]
@@ -190,7 +190,8 @@ def cases():
     many = oracle.choose(40, "diamonds", range(38, 48))
     yield walked("forty diamonds in a row take no time", [(N, N)] + [(i, i) for i in range(many)], many)
     many = oracle.choose(60000, "chain", range(60000, 64000))
-    yield walked("a chain of 60,000 does not overflow the stack", [(N, N)] + [(i, N) for i in range(many)], many)
+    yield walked("a chain of 60,000 does not overflow the stack", [(N, N)] + [(i, N) for i in range(many)],
+                 many)
     # --- task 3: accumulate
     a, b, c = numbers("parts", 3, 3)
     p, q = (Array([2, 2], v) for v in numbers("matrices", 2, 4))
@@ -211,14 +212,15 @@ def cases():
               hint="a batch may be empty")
     yield ask("a single number and a list of one differ", {"dx0": a[0], "dx1": a[:1]}, error=[[], [1]],
               hint="the shapes [] and [1] differ: name both")
-    for name, x, y, public in [("shapes", [[1.0, 2.0, 3.0]], a, True), ("shapes of one size", p, q.values, False)]:
+    for name, x, y, public in [("shapes", [[1.0, 2.0, 3.0]], a, True),
+                               ("shapes of one size", p, q.values, False)]:
         yield ask(f"{name} that differ are an error", {"dx0": x, "dx1": y},
                   error=[list(array(x).shape), list(array(y).shape)], public=public,
                   hint="name both shapes, in your words")
     # --- task 4: backward
     x = numbers(2, 4, 4)
-    ask = partial(gradient_case, 4,
-                  hint="the adjoint of the loss is 1; each op's closure is called once, when its adjoint is whole")
+    ask = partial(gradient_case, 4, hint="the adjoint of the loss is 1; each op's closure is called once, "
+                  "when its adjoint is whole")
     yield ask("a chain of sines", CHAIN, x, calls=[0, 1, 1, 1], public=True)
     yield ask("x · x", TWICE, x, calls=[0, 1, 1], public=True, hint="an input used twice gets both parts")
     yield ask("a value used three times", DIAMOND, x, calls=[0, 1, 1, 1, 1, 1])
@@ -247,7 +249,8 @@ def cases():
               error=[], hint=hint)
     yield case(4, "other_tape", "a loss of another tape is an error", program(CHAIN, x), error=[], hint=hint)
     # --- task 5: several steps
-    ask = partial(gradient_case, 5, hint="backward adds to the leaves' gradients, clear_gradients forgets them")
+    ask = partial(gradient_case, 5,
+                  hint="backward adds to the leaves' gradients, clear_gradients forgets them")
     yield ask("two backwards add up", DIAMOND, x, times=2, public=True)
     yield ask("three, cleared between, give one", DIAMOND, x, times=3, clear=True, public=True)
     yield ask("two backwards of two leaves", SHARED, x, times=2)
@@ -258,7 +261,8 @@ def cases():
                 **{f"kept{row}": wanted(SHARED, x, 7)[f"d{row}"] for row in (0, 1)}},
                "the second backward makes a new tensor for the sum")
     yield ask("cleared leaves that share a tensor", SHARED, x, times=2, clear=True)
-    ask = partial(case, 5, "gradient_of", error=[], hint="\"gradient: this value does not stand on this tape\"")
+    ask = partial(case, 5, "gradient_of", error=[],
+                  hint="\"gradient: this value does not stand on this tape\"")
     yield ask("a leaf without a gradient says so", program(CHAIN, x, of=0), {"defined": 0.0}, error=None,
               hint="an undefined Tensor")
     yield ask("a constant has no gradient to ask for", program(CONSTANT, x, of=1), public=True)

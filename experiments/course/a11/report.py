@@ -17,8 +17,7 @@ OF_TASK = {2: [SIGNAL], 3: [MODEL, CONTROL], 4: [CLAIM]}
 SETTINGS = {"norm": "mine", "dtype": "f64", "depth": (4, 16), "width": (32, 256), "batch": (2, 256),
             "seeds": (5, 20)}
 # The language model, all but --norm and --out.
-MODEL_FLAGS = ["--corpus", "synthetic", "--n_layer", "1", "--n_embd", "32", "--max_iters", "100", "--seeds",
-               "3"]
+MODEL_FLAGS = "--corpus synthetic --n_layer 1 --n_embd 32 --max_iters 100 --seeds 3".split()
 VERDICTS = ["confirmed", "refuted", "partly"]
 WIDEST = 1.5   # of two bounds, the greater over the less
 DIGITS = 3     # of a value that is no whole number
@@ -193,7 +192,8 @@ def checks(texts):
         check_rows(4, rows, summaries)
     every = {"the signal: the report's rows are those of the run": (2, signal),
              "the language model: the report's rows are those of the runs": (3, model),
-             "the claim: a sentence of the paper, with parts that can fail": (4, lambda heads, rows, summaries: check_sentence(heads, summaries)),
+             "the claim: a sentence of the paper, with parts that can fail": (
+                 4, lambda heads, rows, summaries: check_sentence(heads, summaries)),
              "the claim: the report's rows and verdict are those of the run": (4, verdict)}
     return {name: wrong_of(lambda task=task, check=check: check(*opened(task, texts)))
             for name, (task, check) in every.items()}
@@ -205,8 +205,7 @@ def wrong_of(check):
         check()
     except Wrong as e:
         return str(e)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError,
-            RecursionError) as e:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as e:
         return f"a run's summary.json is not as its program writes it ({type(e).__name__}: {str(e)[:60]})"
     return None
 

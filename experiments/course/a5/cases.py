@@ -92,9 +92,9 @@ def cases():
         w, dws = given if public else own
         yield case(2, "momentum", f"momentum, {name}",
                    {"w": w, "dws": dws, "lr": lr, "momentum": mu, "decay": decay, "nesterov": nesterov},
-                   {"path": paths(w, dws, momentum(lr, mu, decay, nesterov)), "dws": dws}, "by hand, as in "
-                   "section 2 (Momentum): what is the first velocity? Which velocity does Nesterov look ahead with?",
-                   public=public)
+                   {"path": paths(w, dws, momentum(lr, mu, decay, nesterov)), "dws": dws},
+                   "by hand, as in section 2 (Momentum): what is the first velocity? Which velocity does "
+                   "Nesterov look ahead with?", public=public)
     hint = "by hand, as in section 3 (AdamW): m and v from zero, both corrected; eps beside the root; the decay is of the w before"
     for name, lr, b1, b2, eps, decay, scale, public in [
             ("as usual", 0.1, 0.9, 0.999, 1e-8, 0.01, 1.0, True),

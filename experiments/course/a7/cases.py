@@ -13,13 +13,13 @@ def attended(what, name, q, k, v, dy, causal, public=False, **more):
     """Attention and its gradient, whose probabilities come with the request."""
     p = probabilities(q, k, causal)
     yield case(2, "attention", what + name, {"q": q, "k": k, "v": v, "causal": causal, **more},
-               {"y": attend(q, k, v, causal), "probability": p}, "" if more else "scaled by 1/√D; query t sees "
-               "s ≤ t + (S − T); query head h reads key head h / (H/K)", public=public)
+               {"y": attend(q, k, v, causal), "probability": p}, "" if more else "scaled by 1/√D; query t "
+               "sees s ≤ t + (S − T); query head h reads key head h / (H/K)", public=public)
     yield case(3, "attention_backward", f"{what}'s gradient{name}",
                {"dy": dy, "q": q, "k": k, "v": v, "probability": p, **more},
                gradients(lambda q, k, v: attend(q, k, v, causal), {"q": q, "k": k, "v": v}, "qkv", dy),
-               "" if more else "section 5 (Attention's gradient) by hand: dv, dp, dz, then dq and dk; 1/√D once; heads of a group add "
-               "up in dk and dv", public=public, rtol=1e-8, atol=1e-11)
+               "" if more else "section 5 (Attention's gradient) by hand: dv, dp, dz, then dq and dk; 1/√D "
+               "once; heads of a group add up in dk and dv", public=public, rtol=1e-8, atol=1e-11)
 
 
 def cases():

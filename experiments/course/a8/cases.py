@@ -213,8 +213,7 @@ def cases():
                {"vocabulary": 5, "layers": 1, "heads": 1, "width": 4, "seed": 3},
                {"norm": [1.0] * 4, "0.norm1": [1.0] * 4, "0.norm2": [1.0] * 4, "trainable:embedding": 1.0,
                 "trainable:0.down": 1.0, "trainable:norm": 1.0}, "norms are ones, all is trainable",
-               bounds={f"0.{n}": (-0.1, 0.1) for n in ["q", "k", "v", "o", "gate", "up", "down"]},
-               public=True)
+               bounds={f"0.{n}": (-0.1, 0.1) for n in "q k v o gate up down".split()}, public=True)
     yield case(2, "initial", "weights have the stds that a8.h says",
                {"vocabulary": 40, "layers": 2, "heads": 2, "width": 32, "seed": 4},
                bounds={**{f"rms:{n}": (0.0185,
@@ -225,9 +224,11 @@ def cases():
                                              (oracle.choose(8, "steps", range(7, 20)), 1, 3.0, 24, False),
                                              (100, oracle.choose(40, "warm", range(20, 60)), 1e-3, 130,
                                               False), (10, 9, draw.uniform(0.5, 2), 14, False)]:
-        yield case(2, "learning_rate", "learning rate, " + ("5 of 20 steps to warm up" if public else f"drawn {count}"), {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
-                   {"rates": [rate(s, steps, warmup, lr) for s in range(count)]},
-                   "a line up, half a cosine down, then a tenth: the table of section 2 (The start)", public=public)
+        yield case(2, "learning_rate",
+                   "learning rate, " + ("5 of 20 steps to warm up" if public else f"drawn {count}"),
+                   {"steps": steps, "warmup": warmup, "lr": lr, "count": count},
+                   {"rates": [rate(s, steps, warmup, lr) for s in range(count)]}, "a line up, half a cosine "
+                   "down, then a tenth: the table of section 2 (The start)", public=public)
     # --- tasks 3, 4
     for name, vocabulary, layers, heads, width, texts, public in [
             ("one block, one head", 5, 1, 1, 4, [[1, 4, 0]], True),
@@ -269,10 +270,11 @@ def cases():
                                        (1.0, 1, False), (1.0, 2, False), (3.0, 4, False), (0.0, 3, False),
                                        (1.0, 100, False), (0.1, 0, False)]:
         z, us = given if public else drawn
-        yield case(6, "sample", f"sampled at temperature {temperature}" + (f" of the best {top_k}" if top_k else ""), {"logits": z, "temperature": temperature, "top_k": top_k, "u": us},
-                   {"symbols": [float(sampled(z, temperature, top_k, u)) for u in us]}, "the running sum in "
-                   "the symbols' own order; logits over temperature; equals: the lower symbol first",
-                   public=public)
+        yield case(
+            6, "sample", f"sampled at temperature {temperature}" + (f" of the best {top_k}" if top_k else ""),
+            {"logits": z, "temperature": temperature, "top_k": top_k, "u": us},
+            {"symbols": [float(sampled(z, temperature, top_k, u)) for u in us]}, "the running sum in the "
+            "symbols' own order; logits over temperature; equals: the lower symbol first", public=public)
     wide = [v + draw.random() for v in (800.0, -800.0, 801.0)]
     us = drawn[1]
     yield case(6, "sample", "sampled from large logits",

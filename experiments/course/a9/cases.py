@@ -91,11 +91,12 @@ def ulps(x, most=2):
 def exponential_cases():
     near = dict(rtol=2.4e-7, atol=2.9e-45)
     exp_of = partial(case, 2, "expf_lanes")
-    ask = lambda name, x, **how: exp_of(name, {"x": x}, {"y": Array(x.shape, [math.exp(v) for v in x.values])},
-                                        **near, **how)
+    ask = lambda name, x, **how: exp_of(name, {"x": x},
+                                        {"y": Array(x.shape, [math.exp(v) for v in x.values])}, **near, **how)
     line = lambda *values: f32(Array((len(values),), values))
     uniform = lambda name, count, low, high: line(
-        *(draw.uniform(low, high) for draw in [oracle.draws(name)] + [oracle.draws(f"many {name}")] * (count - 1)))
+        *(draw.uniform(low, high)
+          for draw in [oracle.draws(name)] + [oracle.draws(f"many {name}")] * (count - 1)))
     yield ask("exp of whole numbers", line(*range(0, -18, -1)), public=True,
               hint="split x into n ln 2 and a rest: 2^n is a float's exponent")
     yield ask("exp near 0", line(*(-i / 40 for i in range(40))), public=True,
@@ -178,8 +179,8 @@ def edge_rows():
 def softmax_cases():
     ask = partial(case, 3, "softmax", rtol=1e-5, atol=1e-37)
     for name, x, more, public in rows_of_inputs():
-        yield ask(f"softmax, {name}", {"x": x, **more}, {"y": softmax(x)}, "a larger maximum makes the sum so far "
-                  "smaller; the last block may not be whole", public=public)
+        yield ask(f"softmax, {name}", {"x": x, **more}, {"y": softmax(x)}, "a larger maximum makes the sum "
+                  "so far smaller; the last block may not be whole", public=public)
     for i, (name, x, hint) in enumerate(edge_rows()):
         yield ask(f"softmax, {name}", {"x": x}, {"y": softmax(x)}, hint, public=i == 0)
 
@@ -194,9 +195,9 @@ def norm_cases():
     for name, x, more, public in rows_of_inputs():
         inputs = norm_inputs(name, x, public)
         kept = saved(x, inputs["eps"])
-        yield ask(f"softmax and norm, {name}", {**inputs, **more}, {**kept, "y": forward(**inputs)}, "largest, "
-                  "sum, rrms of each row come first; what does the mean square of p have to do with that of exp(x "
-                  "− largest)?", public=public)
+        yield ask(f"softmax and norm, {name}", {**inputs, **more}, {**kept, "y": forward(**inputs)},
+                  "largest, sum, rrms of each row come first; what does the mean square of p have to do with "
+                  "that of exp(x − largest)?", public=public)
         dy = f32(normal(f"dy {name}", *x.shape))
         size = max(abs(r * d * w) for r, row in zip(kept["rrms"], oracle.rows(dy))
                    for d, w in zip(row, inputs["weight"].values))

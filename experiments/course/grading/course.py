@@ -47,8 +47,8 @@ class Assignment:
         shared = right.with_name("shared.h")  # of all alternatives
         text = (shared.read_text() if shared.exists() else "") + right.read_text()
         own = re.findall(DEFINED, text, re.M)
-        rest = re.sub(DEFINED + r"(?:.*\}\n|(?s:.*?)^\}\n)", lambda found: "" if found[1] in own else found[0],
-                      self.source.read_text(), flags=re.M)
+        rest = re.sub(DEFINED + r"(?:.*\}\n|(?s:.*?)^\}\n)",
+                      lambda found: "" if found[1] in own else found[0], self.source.read_text(), flags=re.M)
         return text + rest
 
     def driven(self):

@@ -38,12 +38,12 @@ def results_of(assignment, faults, text):
     for number, (case, wrong, worth) in enumerate(zip(assignment.cases, faults, worths), 1):
         kind = "public" if case["public"] else "hidden"
         tests.append({"number": f"{case['task']}.{number}",
-                      "name": f"task {case['task']}, {kind}: {case['name']}", "score": 0 if wrong else worth / 10,
-                      "max_score": worth / 10, "status": "failed" if wrong else "passed",
+                      "name": f"task {case['task']}, {kind}: {case['name']}", "max_score": worth / 10,
+                      "score": 0 if wrong else worth / 10, "status": "failed" if wrong else "passed",
                       "output": "" if wrong is None else wrong if wrong.startswith("task ")
                       else f"task {case['task']}: {wrong}", "visibility": "visible"})
     passed = sum(not wrong for wrong in faults)
-    return {"score": sum(worth for worth, wrong in zip(worths, faults) if not wrong) / 10, "output": text, "tests": tests,
+    return {"score": round(sum(test["score"] for test in tests), 1), "output": text, "tests": tests,
             "visibility": "visible",
             "extra_data": {"assignment": assignment.name, "passed": passed, "cases": len(faults)}}
 
@@ -103,7 +103,8 @@ def fault_of(case, driver, scratch, limits):
         done = together.run([str(driver)], case, str(scratch), [str(driver)], limits)
     else:
         done = sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch),
-                           [str(driver)], limits, environment=WITHOUT_PTRACE, system=sandbox.alone(str(driver)))
+                           [str(driver)], limits, environment=WITHOUT_PTRACE,
+                           system=sandbox.alone(str(driver)))
     if driver.name == "watched" and reports.BROKEN.search(done.output):
         return None
     if driver.name == "watched" and reports.by_sanitizer(done.output):
@@ -172,7 +173,8 @@ def grade(assignment, prefix, work, cases, arguments):
                                              arguments.build_seconds)
     faults = run_cases(cases, driver, course.own_folder(work / "scratch"), seconds, assignment.watched,
                        reported)
-    return faults, f"{sum(not f for f in faults)} of {len(faults)} tests pass. Isolation: {sandbox.describe()}."
+    passed = sum(not fault for fault in faults)
+    return faults, f"{passed} of {len(faults)} tests pass. Isolation: {sandbox.describe()}."
 
 
 def add_questions(results, assignment, arguments, key):
@@ -187,8 +189,9 @@ def add_questions(results, assignment, arguments, key):
     tests, tried = questions.graded(questions.questions(assignment.name, student, key),
                                     texts.get("answers.txt", ""), questions.earlier(arguments.earlier))
     results["tests"] += tests
-    results["score"] += sum(test["score"] for test in tests)
-    results["output"] += f" Questions: {sum(test['score'] for test in tests)} of {len(tests)}, those of {student[:100]}."
+    right = sum(test["score"] for test in tests)
+    results["score"] += right
+    results["output"] += f" Questions: {right} of {len(tests)}, those of {student[:100]}."
     results["extra_data"]["answers"] = tried
 
 

@@ -47,9 +47,9 @@ def rope(x, base, start):
 def probabilities(q, k, causal):
     (t_all, heads, dim), (s_all, kv_heads, _) = q.shape, k.shape
     seen = lambda t, s: not causal or s <= t + s_all - t_all
-    rows = {(h, t): softmax_row([sum(q[t, h, d] * k[s, h * kv_heads // heads, d] for d in range(dim)) / math.sqrt(dim)
-                                 if seen(t, s) else -math.inf for s in range(s_all)])
-            for h in range(heads) for t in range(t_all)}
+    rows = {(h, t): softmax_row([sum(q[t, h, d] * k[s, h * kv_heads // heads, d]
+                                     for d in range(dim)) / math.sqrt(dim) if seen(t, s) else -math.inf
+                                 for s in range(s_all)]) for h in range(heads) for t in range(t_all)}
     return build((heads, t_all, s_all), lambda h, t, s: rows[h, t][s])
 
 

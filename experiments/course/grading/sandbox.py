@@ -76,12 +76,10 @@ def choose(asked=None):
 
 
 def describe():
-    how = {
-        "bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
-        "landlock": f"Landlock {landlock.version()}; no namespaces: operating.md says what the machine shows"}[
-        chosen]
-    return ", ".join(["limits",
-                      "a list of system calls"] + (["own user"] if os.geteuid() == 0 else []) + [how])
+    how = {"bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
+           "landlock": f"Landlock {landlock.version()}; no namespaces: README.md says what the machine shows"}
+    own = ["own user"] if os.geteuid() == 0 else []
+    return ", ".join(["limits", "a list of system calls", *own, how[chosen]])
 
 
 # --- processes
@@ -167,14 +165,16 @@ def alone(program):
     return (*files, *KERNEL)
 
 
-def run(argv, stdin, folder, readable, limits, writable=(), environment=None, more=(), system=SYSTEM, means=None):
+def run(argv, stdin, folder, readable, limits, writable=(), environment=None, more=(), system=SYSTEM,
+        means=None):
     """Runs argv in `folder`: an Outcome, whatever the program does. `more` become its files 4, 5 …"""
     means = means or chosen
     libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans come to us
     before = set(descendants(os.getpid()))
     user = NOBODY if os.geteuid() == 0 else os.getuid()
     tasks = most_tasks(means, user, limits)
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as output:
+    file = tempfile.TemporaryFile
+    with file() as source, file() as answer, file() as output:
         source.write(stdin)
         source.seek(0)
         start = time.monotonic()

@@ -21,8 +21,8 @@ def test_the_clock(name, assignment, prefix, folder):
     paths = [assignment.source, *assignment.alternatives()]
     right = {path.name: assignment.source_of(path) for path in paths}
     variants = [(label, text, 4, 99) for label, text in right.items()]
-    variants += [(what, functools.reduce(lambda text, change: course.replaced(text, *change), changes, source), 0, most)
-                 for what, changes, most in module.SLOW]
+    variants += [(what, functools.reduce(lambda text, change: course.replaced(text, *change), changes,
+                                         source), 0, most) for what, changes, most in module.SLOW]
     first = None  # the reference's
     for number, (what, text, least, most) in enumerate(variants):
         place = folder / str(number)
