@@ -15,7 +15,7 @@
 #include "../nn/observe.h"
 #include "harness/program.h"
 #include "lm/fold_centring.h"
-#include "lm/small_config.h"
+#include "lm/training/small_config.h"
 
 using namespace isobar;
 

@@ -9,7 +9,7 @@
 // Written: measurements.csv, summary.json.
 #include "harness/measurements.h"
 #include "harness/program.h"
-#include "lm/small_config.h"
+#include "lm/training/small_config.h"
 
 using namespace isobar;
 

@@ -7,8 +7,8 @@
 // Written: run.h5 (/series/<model>/logit, capped, bound, val_loss: a row per log step, a column per seed;
 // /series/step), logits.csv (every log step and layer), softcap.csv, summary.json.
 #include "harness/program.h"
-#include "lm/attention_logits.h"
-#include "lm/small_config.h"
+#include "lm/training/small_config.h"
+#include "lm/watching/attention_logits.h"
 
 using namespace isobar;
 

@@ -12,12 +12,12 @@
 #include "../nn/nn.h"
 #include "harness/environment.h"
 #include "harness/settings.h"
-#include "lm/bad_step.h"
 #include "lm/checkpointing.h"
-#include "lm/init_from.h"
-#include "lm/module_series.h"
-#include "lm/print_model.h"
+#include "lm/checkpoints/init_from.h"
 #include "lm/seeds.h"
+#include "lm/watching/bad_step.h"
+#include "lm/watching/module_series.h"
+#include "lm/watching/print_model.h"
 
 using namespace isobar;
 

@@ -19,7 +19,7 @@
 #include "../nn/observe.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
-#include "lm/small_config.h"
+#include "lm/training/small_config.h"
 
 using namespace isobar;
 

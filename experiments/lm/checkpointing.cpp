@@ -6,7 +6,7 @@
 
 #include "../../core/profile.h"
 #include "../../data/file.h"
-#include "bad_step.h"
+#include "watching/bad_step.h"
 
 namespace isobar {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "../../nn/model.h"
 #include "../harness/program.h"
-#include "checkpoint.h"
-#include "corpus.h"
-#include "train.h"
+#include "checkpoints/checkpoint.h"
+#include "training/corpus.h"
+#include "training/train.h"
 
 namespace isobar {
 

@@ -4,7 +4,7 @@
 
 #include "../../data/metrics_file.h"
 #include "../harness/table.h"
-#include "checkpoint.h"
+#include "checkpoints/checkpoint.h"
 
 namespace isobar {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../harness/run.h"
-#include "config.h"
+#include "training/config.h"
 
 namespace isobar {
 

@@ -3,7 +3,7 @@
 
 #include "../../nn/observe.h"
 #include "../harness/run.h"
-#include "../lm/small_config.h"
+#include "../lm/training/small_config.h"
 #include "unit_lengths.h"
 
 namespace isobar {

@@ -9,7 +9,7 @@
 #include "../../nn/lm/text_loss.h"
 #include "../../nn/model.h"
 #include "../harness/tool.h"
-#include "../lm/init_from.h"
+#include "../lm/checkpoints/init_from.h"
 #include "verbs.h"
 
 namespace isobar::verbs {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "../../data/metrics_file.h"
-#include "../lm/module_series.h"
+#include "../lm/watching/module_series.h"
 
 namespace isobar {
 

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "../../experiments/lm/attention_logits.h"
-#include "../../experiments/lm/train.h"
+#include "../../experiments/lm/training/train.h"
+#include "../../experiments/lm/watching/attention_logits.h"
 #include "../../experiments/lm_norms/unit_lengths.h"
 #include "../../nn/nn.h"
 

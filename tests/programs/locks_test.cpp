@@ -2,7 +2,7 @@
 // ended, not.
 #include <doctest/doctest.h>
 
-#include "../../experiments/lm/checkpoint.h"
+#include "../../experiments/lm/checkpoints/checkpoint.h"
 #include "../run.h"
 #include "../studies/tiny_training.h"
 

@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "../../experiments/lm/checkpoint.h"
+#include "../../experiments/lm/checkpoints/checkpoint.h"
 #include "../run.h"
 
 namespace isobar::use_model_test {

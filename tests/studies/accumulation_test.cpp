@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "../../autograd/check/bad_op.h"
-#include "../../experiments/lm/train.h"
+#include "../../experiments/lm/training/train.h"
 #include "../../nn/nn.h"
 #include "../message_of.h"
 #include "../run.h"

@@ -3,7 +3,7 @@
 //
 // Faults are planted by a norm that misbehaves at one element, by weights and by tokens. ISOBAR_FAULTS=200
 // plants that many in place of a dozen, and prints the table.
-#include "../../experiments/lm/bad_step.h"
+#include "../../experiments/lm/watching/bad_step.h"
 
 #include <doctest/doctest.h>
 

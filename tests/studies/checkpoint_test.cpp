@@ -1,10 +1,10 @@
-#include "../../experiments/lm/checkpoint.h"
+#include "../../experiments/lm/checkpoints/checkpoint.h"
 
 #include <doctest/doctest.h>
 
 #include "../../data/checked_file.h"
 #include "../../experiments/harness/settings.h"
-#include "../../experiments/lm/train.h"
+#include "../../experiments/lm/training/train.h"
 #include "../../nn/model.h"
 #include "../message_of.h"
 #include "../run.h"

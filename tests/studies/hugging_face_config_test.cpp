@@ -1,6 +1,6 @@
 // The config.json of Hugging Face's layouts: the kept files (tests/fixtures/hugging_face.py) are what we
 // export, and what our model cannot follow is refused.
-#include "../../experiments/lm/init_from.h"
+#include "../../experiments/lm/checkpoints/init_from.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "../../data/hdf5_file.h"
-#include "../../experiments/lm/attention_logits.h"
+#include "../../experiments/lm/watching/attention_logits.h"
 #include "../../nn/lm/grouped_query_attention.h"
 #include "../run.h"
 

@@ -1,5 +1,5 @@
 // Training over ranks: the order of its sums as it shows from outside, and the bits of one process.
-#include "../../experiments/lm/train.h"
+#include "../../experiments/lm/training/train.h"
 #include "../../nn/nn.h"
 #include "../holds.h"
 #include "../message_of.h"

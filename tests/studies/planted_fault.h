@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../experiments/harness/settings.h"
-#include "../../experiments/lm/bad_step.h"
+#include "../../experiments/lm/watching/bad_step.h"
 #include "../../nn/nn.h"
 
 namespace isobar {

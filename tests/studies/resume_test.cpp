@@ -1,7 +1,7 @@
 // train_lm killed, interrupted and resumed, as its users meet it.
 #include <doctest/doctest.h>
 
-#include "../../experiments/lm/checkpoint.h"
+#include "../../experiments/lm/checkpoints/checkpoint.h"
 #include "../message_of.h"
 #include "../run.h"
 #include "../same_tensors.h"

@@ -1,5 +1,5 @@
 // Shares of zeros and of saturated elements, against slopes by differences.
-#include "../../experiments/lm/saturation.h"
+#include "../../experiments/lm/watching/saturation.h"
 
 #include <doctest/doctest.h>
 

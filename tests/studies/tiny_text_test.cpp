@@ -1,7 +1,7 @@
 // TinyText: the parts of a text, and the loss of guessing by frequency.
 #include <doctest/doctest.h>
 
-#include "../../experiments/lm/small_config.h"
+#include "../../experiments/lm/training/small_config.h"
 #include "../temporary_folder.h"
 
 namespace isobar::tiny_text_test {

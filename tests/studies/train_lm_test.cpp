@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "../../data/hdf5_file.h"
-#include "../../experiments/lm/config.h"
-#include "../../experiments/lm/corpus.h"
+#include "../../experiments/lm/training/config.h"
+#include "../../experiments/lm/training/corpus.h"
 #include "../../nn/model.h"
 #include "../message_of.h"
 #include "../run.h"

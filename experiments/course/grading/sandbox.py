@@ -77,7 +77,7 @@ def choose(asked=None):
 
 def describe():
     how = {"bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
-           "landlock": f"Landlock {landlock.version()}; no namespaces: README.md says what the machine shows"}
+           "landlock": f"Landlock {landlock.version()}; no namespaces: operating.md says what the machine shows"}
     own = ["own user"] if os.geteuid() == 0 else []
     return ", ".join(["limits", "a list of system calls", *own, how[chosen]])
 

@@ -7,9 +7,9 @@
 // files.md has the file's content.
 #pragma once
 
-#include "../../autograd/check/bad_op.h"
-#include "../../data/dataset.h"
-#include "checkpoint.h"
+#include "../../../autograd/check/bad_op.h"
+#include "../../../data/dataset.h"
+#include "../checkpoints/checkpoint.h"
 
 namespace isobar {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../../nn/lm/language_model.h"
+#include "../../../nn/lm/language_model.h"
 
 namespace isobar {
 

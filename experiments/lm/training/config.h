@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "../../nn/lm/language_model.h"
+#include "../../../nn/lm/language_model.h"
 
 namespace isobar {
 

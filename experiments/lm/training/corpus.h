@@ -1,8 +1,8 @@
 // Which text a language model is trained on.
 #pragma once
 
-#include "../../data/synthetic.h"
-#include "../../data/token_store.h"
+#include "../../../data/synthetic.h"
+#include "../../../data/token_store.h"
 
 namespace isobar {
 

@@ -5,13 +5,13 @@
 #include <set>
 #include <utility>
 
-#include "../../autograd/ops.h"
-#include "../../autograd/tape.h"
-#include "../../core/memory.h"
-#include "../../core/raw.h"
-#include "../../nn/lm/grouped_query_attention.h"
-#include "../../nn/model.h"
-#include "../../nn/observe.h"
+#include "../../../autograd/ops.h"
+#include "../../../autograd/tape.h"
+#include "../../../core/memory.h"
+#include "../../../core/raw.h"
+#include "../../../nn/lm/grouped_query_attention.h"
+#include "../../../nn/model.h"
+#include "../../../nn/observe.h"
 
 namespace isobar {
 namespace {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <optional>
 
-#include "../../core/kernels/reduce.h"
-#include "../../nn/activation.h"
-#include "../../nn/dyt.h"
+#include "../../../core/kernels/reduce.h"
+#include "../../../nn/activation.h"
+#include "../../../nn/dyt.h"
 
 namespace isobar {
 namespace {

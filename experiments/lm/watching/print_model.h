@@ -1,7 +1,7 @@
 // What a language model is made of and what its parts cost (model_costs.h), as a table.
 #pragma once
 
-#include "config.h"
+#include "../training/config.h"
 
 namespace isobar {
 

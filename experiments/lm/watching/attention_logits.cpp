@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
-#include "../../autograd/ops.h"
-#include "../../nn/model.h"
-#include "../../nn/lm/grouped_query_attention.h"
-#include "../../nn/observe.h"
+#include "../../../autograd/ops.h"
+#include "../../../nn/model.h"
+#include "../../../nn/lm/grouped_query_attention.h"
+#include "../../../nn/observe.h"
 
 namespace isobar {
 namespace {

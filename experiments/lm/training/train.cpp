@@ -2,9 +2,9 @@
 
 #include <unordered_set>
 
-#include "../../core/profile.h"
-#include "../../nn/model.h"
-#include "../../nn/pieces.h"
+#include "../../../core/profile.h"
+#include "../../../nn/model.h"
+#include "../../../nn/pieces.h"
 
 namespace isobar {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <bit>
 
-#include "../harness/lists.h"
-#include "../harness/table.h"
-#include "../harness/text_chart.h"
+#include "../../harness/lists.h"
+#include "../../harness/table.h"
+#include "../../harness/text_chart.h"
 
 namespace isobar {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <filesystem>
 
-#include "../../data/checked_file.h"
-#include "../../data/file.h"
-#include "../../nn/lm/hugging_face.h"
-#include "../../nn/model.h"
-#include "../harness/settings.h"
+#include "../../../data/checked_file.h"
+#include "../../../data/file.h"
+#include "../../../nn/lm/hugging_face.h"
+#include "../../../nn/model.h"
+#include "../../harness/settings.h"
 
 namespace isobar {
 namespace {

@@ -1,8 +1,8 @@
 #include "corpus.h"
 
-#include "../../data/shipped.h"
-#include "../../data/text_input.h"
-#include "../harness/table.h"
+#include "../../../data/shipped.h"
+#include "../../../data/text_input.h"
+#include "../../harness/table.h"
 
 namespace isobar {
 namespace {

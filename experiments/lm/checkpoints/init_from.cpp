@@ -2,12 +2,12 @@
 
 #include <filesystem>
 
-#include "../../data/checked_file.h"
-#include "../../data/json_text.h"
-#include "../../data/utf8_stream.h"
-#include "../../nn/lm/feed_forward.h"
-#include "../../nn/model.h"
-#include "../harness/settings.h"
+#include "../../../data/checked_file.h"
+#include "../../../data/json_text.h"
+#include "../../../data/utf8_stream.h"
+#include "../../../nn/lm/feed_forward.h"
+#include "../../../nn/model.h"
+#include "../../harness/settings.h"
 
 namespace isobar {
 namespace {

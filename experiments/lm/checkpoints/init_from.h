@@ -2,7 +2,7 @@
 // its tokenizer come with it; optimizer, schedule and random numbers begin anew.
 #pragma once
 
-#include "../../nn/lm/hugging_face.h"
+#include "../../../nn/lm/hugging_face.h"
 #include "checkpoint.h"
 
 namespace isobar {

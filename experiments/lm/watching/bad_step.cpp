@@ -1,11 +1,11 @@
 #include "bad_step.h"
 
-#include "../../core/blas.h"
-#include "../../data/checked_file.h"
-#include "../../data/utf8_stream.h"
-#include "../../nn/model.h"
-#include "../harness/environment.h"
-#include "train.h"
+#include "../../../core/blas.h"
+#include "../../../data/checked_file.h"
+#include "../../../data/utf8_stream.h"
+#include "../../../nn/model.h"
+#include "../../harness/environment.h"
+#include "../training/train.h"
 
 namespace isobar {
 namespace {

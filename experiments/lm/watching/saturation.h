@@ -20,7 +20,7 @@
 #include <map>
 #include <string>
 
-#include "../../nn/observe.h"
+#include "../../../nn/observe.h"
 
 namespace isobar {
 

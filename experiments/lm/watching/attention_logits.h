@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "../../nn/lm/language_model.h"
+#include "../../../nn/lm/language_model.h"
 
 namespace isobar {
 

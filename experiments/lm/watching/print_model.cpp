@@ -1,11 +1,11 @@
 #include "print_model.h"
 
-#include "../../autograd/check/tape_page.h"
-#include "../../nn/model.h"
-#include "../harness/table.h"
-#include "corpus.h"
+#include "../../../autograd/check/tape_page.h"
+#include "../../../nn/model.h"
+#include "../../harness/table.h"
+#include "../training/corpus.h"
+#include "../training/train.h"
 #include "model_costs.h"
-#include "train.h"
 
 namespace isobar {
 namespace {

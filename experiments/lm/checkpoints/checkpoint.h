@@ -9,10 +9,10 @@
 
 #include <charconv>
 
-#include "../../data/safetensors.h"
-#include "../../data/tokenizer.h"
-#include "../harness/run.h"
-#include "config.h"
+#include "../../../data/safetensors.h"
+#include "../../../data/tokenizer.h"
+#include "../../harness/run.h"
+#include "../training/config.h"
 
 namespace isobar {
 

@@ -9,9 +9,9 @@
 //   }
 #pragma once
 
-#include "../../core/ranks/shards.h"
-#include "../../data/text.h"
-#include "../../optim/optim.h"
+#include "../../../core/ranks/shards.h"
+#include "../../../data/text.h"
+#include "../../../optim/optim.h"
 #include "config.h"
 
 namespace isobar {
