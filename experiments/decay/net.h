@@ -50,23 +50,25 @@ struct LayerSignal {
   double output_gradient_norm;  // Frobenius, of the layer's output
 };
 
-// All of them, with the names they bear in files.
+// All of them, with the names they bear in files: "std_linear" and "across_batch_std".
 struct Quantity {
-  const char* name;
+  const char *group, *part;
   double LayerSignal::*value;
+
+  std::string name() const { return *part ? fmt::format("{}_{}", group, part) : group; }
 };
 inline constexpr std::array<Quantity, 11> quantities = {{
-    {"std_linear", &LayerSignal::linear_std},
-    {"std_norm", &LayerSignal::norm_std},
-    {"std_relu", &LayerSignal::relu_std},
-    {"std_output", &LayerSignal::output_std},
-    {"mean_linear", &LayerSignal::linear_mean},
-    {"mean_output", &LayerSignal::output_mean},
-    {"along_one_linear", &LayerSignal::linear_along_one},
-    {"along_one_output", &LayerSignal::output_along_one},
-    {"across_batch_std", &LayerSignal::across_batch_std},
-    {"grad_norm_weight", &LayerSignal::weight_gradient_norm},
-    {"grad_norm_output", &LayerSignal::output_gradient_norm},
+    {"std", "linear", &LayerSignal::linear_std},
+    {"std", "norm", &LayerSignal::norm_std},
+    {"std", "relu", &LayerSignal::relu_std},
+    {"std", "output", &LayerSignal::output_std},
+    {"mean", "linear", &LayerSignal::linear_mean},
+    {"mean", "output", &LayerSignal::output_mean},
+    {"along_one", "linear", &LayerSignal::linear_along_one},
+    {"along_one", "output", &LayerSignal::output_along_one},
+    {"across_batch_std", "", &LayerSignal::across_batch_std},
+    {"grad_norm", "weight", &LayerSignal::weight_gradient_norm},
+    {"grad_norm", "output", &LayerSignal::output_gradient_norm},
 }};
 
 // Of one run. The input depends on seed, batch and width alone.

@@ -20,26 +20,37 @@ Json band_or_null(const Prediction& theory) {
 // Zero stays as it is: the chart draws it at its edge. Where all runs overflowed, infinity.
 double charted(const Spread& spread) { return std::isnan(spread.median) ? INFINITY : spread.median; }
 
+using Layers = std::vector<LayerSignal>;
+
 // One value per seed.
 template <class Value>
-Spread over_seeds(const Result& result, Value value) {
-  std::vector<double> values;
-  for (const Signals& signals : result.runs) values.push_back(value(signals.layers));
-  return spread_of(values);
+Spread over_seeds(const Result& result, const Value& value) {
+  return spread_over(result.runs, [&](const Signals& signals) { return value(signals.layers); });
+}
+
+// What theory knows of the layers, as a run would show it; the rest is NaN.
+Layers expected_layers(const Result& result) {
+  constexpr double unknown = Run::no_theory;
+  Layers layers;
+  for (const LayerTheory& theory : result.theory) {
+    LayerSignal& layer = layers.emplace_back();
+    for (const Quantity& quantity : quantities) layer.*quantity.value = unknown;
+    layer.output_std = theory.output_std.median;
+    layer.weight_gradient_norm = theory.weight_gradient_norm.median;
+    layer.output_along_one = theory.along_one;
+  }
+  return layers;
 }
 
 double finite_or_none(double theory) { return std::isfinite(theory) ? theory : Run::no_theory; }
 
 // std of one layer over that of the layer below.
-double std_ratio(const std::vector<LayerSignal>& layers, size_t layer) {
+double std_ratio(const Layers& layers, size_t layer) {
   return layers[layer].output_std / layers[layer - 1].output_std;
-}
-double std_ratio(const std::vector<LayerTheory>& layers, size_t layer) {
-  return layers[layer].output_std.median / layers[layer - 1].output_std.median;
 }
 
 // Of the squared gradient at the outputs, per layer going down: the geometric mean of the middle half.
-double squared_growth(const std::vector<LayerSignal>& layers) {
+double squared_growth(const Layers& layers) {
   const size_t top = layers.size() - 1, low = top / 4, high = top - top / 4;
   return std::pow(layers[low].output_gradient_norm / layers[high].output_gradient_norm,
                   2 / static_cast<double>(high - low));
@@ -69,61 +80,28 @@ double growth_theory(const Config& config) {
 
 // The least and the greatest mean among the layers of each seed's net, and how far they lie apart.
 void measured_range(Run& run, const std::string& key, const Result& result, double LayerSignal::*mean) {
-  const auto less = [mean](const LayerSignal& a, const LayerSignal& b) { return a.*mean < b.*mean; };
-  const auto lowest = [&](const std::vector<LayerSignal>& layers) {
-    return (*std::min_element(layers.begin(), layers.end(), less)).*mean;
-  };
-  const auto highest = [&](const std::vector<LayerSignal>& layers) {
-    return (*std::max_element(layers.begin(), layers.end(), less)).*mean;
-  };
+  const auto lowest = [=](const Layers& layers) { return std::ranges::min(layers, {}, mean).*mean; };
+  const auto highest = [=](const Layers& layers) { return std::ranges::max(layers, {}, mean).*mean; };
   run.measured(key + ".lowest", over_seeds(result, lowest));
   run.measured(key + ".highest", over_seeds(result, highest));
-  const auto length = [&](const std::vector<LayerSignal>& layers) {
-    return highest(layers) - lowest(layers);
-  };
-  run.measured(key + ".range", over_seeds(result, length));
+  run.measured(key + ".range",
+               over_seeds(result, [&](const Layers& layers) { return highest(layers) - lowest(layers); }));
 }
-
-}  // namespace
 
 Json layer_json(const Result& result, size_t layer) {
-  const auto spread = [&](double LayerSignal::*quantity) {
-    return to_json(layer_spread(result.runs, layer, quantity));
-  };
-  const LayerTheory& theory = result.theory[layer];
-  return {
-      {"layer", layer + 1},
-      {"std",
-       {{"linear", spread(&LayerSignal::linear_std)},
-        {"norm", result.config.norm == "none" ? Json() : spread(&LayerSignal::norm_std)},
-        {"relu", spread(&LayerSignal::relu_std)},
-        {"output", spread(&LayerSignal::output_std)}}},
-      {"mean",
-       {{"linear", spread(&LayerSignal::linear_mean)}, {"output", spread(&LayerSignal::output_mean)}}},
-      {"along_one",
-       {{"linear", spread(&LayerSignal::linear_along_one)},
-        {"output", spread(&LayerSignal::output_along_one)}}},
-      {"across_batch_std", spread(&LayerSignal::across_batch_std)},
-      {"grad_norm",
-       {{"weight", spread(&LayerSignal::weight_gradient_norm)},
-        {"output", spread(&LayerSignal::output_gradient_norm)}}},
-      {"theory",
-       {{"output_std", number_or_null(theory.output_std.median)},
-        {"output_std_band", band_or_null(theory.output_std)},
-        {"weight_grad_norm", number_or_null(theory.weight_gradient_norm.median)},
-        {"weight_grad_norm_band", band_or_null(theory.weight_gradient_norm)},
-        {"along_one", number_or_null(theory.along_one)}}},
-  };
-}
-
-Csv& open_layers_csv(Run& run) {
-  std::vector<std::string> columns = {"net", "layer"};
-  for (const Quantity& quantity : quantities)
-    for (const char* part : {"median", "min", "max", "nonfinite"})
-      columns.push_back(fmt::format("{}_{}", quantity.name, part));
-  columns.insert(columns.end(), {"theory_std_output", "theory_std_output_log_sd", "theory_grad_norm_weight",
-                                 "theory_grad_norm_weight_log_sd"});
-  return run.csv("layers.csv", std::move(columns));
+  Json json = {{"layer", layer + 1}};
+  for (const auto& [group, part, value] : quantities) {
+    const bool absent = value == &LayerSignal::norm_std && result.config.norm == "none";
+    Json& place = *part ? json[group][part] : json[group];
+    place = absent ? Json() : to_json(layer_spread(result.runs, layer, value));
+  }
+  const auto& [output_std, gradient_norm, along_one] = result.theory[layer];
+  json["theory"] = {{"output_std", number_or_null(output_std.median)},
+                    {"output_std_band", band_or_null(output_std)},
+                    {"weight_grad_norm", number_or_null(gradient_norm.median)},
+                    {"weight_grad_norm_band", band_or_null(gradient_norm)},
+                    {"along_one", number_or_null(along_one)}};
+  return json;
 }
 
 void add_row(Csv& csv, const Result& result, size_t layer) {
@@ -138,13 +116,52 @@ void add_row(Csv& csv, const Result& result, size_t layer) {
   csv.row(cells);
 }
 
+void measured_layer(Run& run, const std::string& prefix, const Result& result, size_t layer) {
+  const Layers expected = expected_layers(result);
+  const auto measured = [&](const char* name, const auto& of) {
+    run.measured(fmt::format("{}layer{}.{}", prefix, layer + 1, name), over_seeds(result, of), of(expected));
+  };
+  const auto value = [=](double LayerSignal::*quantity) {
+    return [=](const Layers& layers) { return layers[layer].*quantity; };
+  };
+  const auto mean_over_std = [=](double LayerSignal::*mean, double LayerSignal::*std) {
+    return [=](const Layers& layers) { return std::abs(layers[layer].*mean) / layers[layer].*std; };
+  };
+  measured("std", value(&LayerSignal::output_std));
+  measured("grad_norm", value(&LayerSignal::weight_gradient_norm));
+  if (result.config.norm != "none") measured("std_norm", value(&LayerSignal::norm_std));
+  measured("along_one", value(&LayerSignal::output_along_one));
+  measured("linear_along_one", value(&LayerSignal::linear_along_one));
+  measured("output_mean_over_std", mean_over_std(&LayerSignal::output_mean, &LayerSignal::output_std));
+  measured("linear_mean_over_std", mean_over_std(&LayerSignal::linear_mean, &LayerSignal::linear_std));
+  if (layer == 0) return;
+  const auto ratio = [=](const Layers& layers) { return std_ratio(layers, layer); };
+  run.measured(fmt::format("{}layer{}.ratio", prefix, layer + 1), over_seeds(result, ratio),
+               finite_or_none(ratio(expected)));
+}
+
+}  // namespace
+
+Csv& open_layers_csv(Run& run) {
+  std::vector<std::string> columns = {"net", "layer"};
+  for (const Quantity& quantity : quantities)
+    for (const char* part : {"median", "min", "max", "nonfinite"})
+      columns.push_back(fmt::format("{}_{}", quantity.name(), part));
+  columns.insert(columns.end(), {"theory_std_output", "theory_std_output_log_sd", "theory_grad_norm_weight",
+                                 "theory_grad_norm_weight_log_sd"});
+  return run.csv("layers.csv", std::move(columns));
+}
+
+Json publish_layer(Run& run, Csv& csv, const std::string& prefix, const Result& result, size_t layer) {
+  add_row(csv, result, layer);
+  measured_layer(run, prefix, result, layer);
+  return layer_json(result, layer);
+}
+
 void record_series(Run& run, const std::string& prefix, const Result& result) {
   for (const Quantity& quantity : quantities)
-    for (const Signals& signals : result.runs) {
-      std::vector<double> row;
-      for (const LayerSignal& layer : signals.layers) row.push_back(layer.*quantity.value);
-      run.record(prefix + quantity.name, row);
-    }
+    for (const Signals& signals : result.runs)
+      run.record(prefix + quantity.name(), values_of(signals.layers, quantity.value));
 }
 
 void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) {
@@ -286,49 +303,18 @@ void print_comparison(Run& run, const std::vector<std::pair<Config, std::vector<
                          chart, std::max<size_t>(chart.size(), 2)));
 }
 
-void measured_layer(Run& run, const std::string& prefix, const Result& result, size_t layer) {
-  const std::string key = fmt::format("{}layer{}", prefix, layer + 1);
-  const LayerTheory& theory = result.theory[layer];
-  const auto measured = [&](const char* name, double LayerSignal::*value, double predicted) {
-    run.measured(key + name, layer_spread(result.runs, layer, value), predicted);
-  };
-  measured(".std", &LayerSignal::output_std, theory.output_std.median);
-  measured(".grad_norm", &LayerSignal::weight_gradient_norm, theory.weight_gradient_norm.median);
-  if (result.config.norm != "none") measured(".std_norm", &LayerSignal::norm_std, Run::no_theory);
-  measured(".along_one", &LayerSignal::output_along_one, theory.along_one);
-  measured(".linear_along_one", &LayerSignal::linear_along_one, Run::no_theory);
-
-  const auto mean_over_std = [&](double LayerSignal::*mean, double LayerSignal::*std) {
-    return over_seeds(result, [=](const std::vector<LayerSignal>& layers) {
-      return std::abs(layers[layer].*mean) / layers[layer].*std;
-    });
-  };
-  run.measured(key + ".output_mean_over_std",
-               mean_over_std(&LayerSignal::output_mean, &LayerSignal::output_std));
-  run.measured(key + ".linear_mean_over_std",
-               mean_over_std(&LayerSignal::linear_mean, &LayerSignal::linear_std));
-  if (layer == 0) return;
-  const auto ratio = [&](const std::vector<LayerSignal>& layers) { return std_ratio(layers, layer); };
-  run.measured(key + ".ratio", over_seeds(result, ratio), finite_or_none(std_ratio(result.theory, layer)));
-}
-
 void measured_net(Run& run, const std::string& prefix, const Result& result) {
-  using Layers = std::vector<LayerSignal>;
-  const LayerTheory &first = result.theory.front(), &last = result.theory.back();
-  const double gradients = last.weight_gradient_norm.median / first.weight_gradient_norm.median;
-  const auto gradient_ratio = [](const Layers& layers) {
+  const Layers expected = expected_layers(result);
+  const auto measured = [&](const char* name, const auto& of) {
+    run.measured(prefix + name, over_seeds(result, of), finite_or_none(of(expected)));
+  };
+  const auto gradients = [](const Layers& layers) {
     return layers.back().weight_gradient_norm / layers.front().weight_gradient_norm;
   };
-  const auto gradient_inverse = [&](const Layers& layers) { return 1 / gradient_ratio(layers); };
-  const auto std_growth = [](const Layers& layers) {
-    return layers.back().output_std / layers.front().output_std;
-  };
-  run.measured(prefix + "grad_norm.last_over_first", over_seeds(result, gradient_ratio),
-               finite_or_none(gradients));
-  run.measured(prefix + "grad_norm.first_over_last", over_seeds(result, gradient_inverse),
-               finite_or_none(1 / gradients));
-  run.measured(prefix + "std.last_over_first", over_seeds(result, std_growth),
-               finite_or_none(last.output_std.median / first.output_std.median));
+  measured("grad_norm.last_over_first", gradients);
+  measured("grad_norm.first_over_last", [&](const Layers& layers) { return 1 / gradients(layers); });
+  measured("std.last_over_first",
+           [](const Layers& layers) { return layers.back().output_std / layers.front().output_std; });
   measured_range(run, prefix + "output_mean", result, &LayerSignal::output_mean);
   measured_range(run, prefix + "linear_mean", result, &LayerSignal::linear_mean);
 
@@ -336,9 +322,8 @@ void measured_net(Run& run, const std::string& prefix, const Result& result) {
   if (top < 2) return;  // two ratios at least
   run.measured(prefix + "grad_norm.squared_growth", over_seeds(result, squared_growth),
                growth_theory(result.config));
-  const auto ratios = [&](const Layers& layers) { return std_ratio(layers, top) / std_ratio(layers, 1); };
-  run.measured(prefix + "ratio.last_over_second", over_seeds(result, ratios),
-               finite_or_none(std_ratio(result.theory, top) / std_ratio(result.theory, 1)));
+  measured("ratio.last_over_second",
+           [=](const Layers& layers) { return std_ratio(layers, top) / std_ratio(layers, 1); });
 }
 
 }  // namespace isobar::decay

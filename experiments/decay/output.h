@@ -5,12 +5,13 @@
 
 namespace isobar::decay {
 
-// {"layer": 1, "std": {…}, "mean": {…}, …, "theory": {…}}; layer 0 is the first.
-Json layer_json(const Result& result, size_t layer);
-
 // layers.csv: one row per layer, with median, min, max and nonfinite of every quantity.
 Csv& open_layers_csv(Run& run);
-void add_row(Csv& csv, const Result& result, size_t layer);
+// A layer, 0 the first: its row, its measured values "<prefix>layer8.…" (README.md explains them), each with the
+// closed form beside it, and what it is in summary.json: {"layer": 8, "std": {…}, …, "theory": {…}}.
+Json publish_layer(Run& run, Csv& csv, const std::string& prefix, const Result& result, size_t layer);
+// The measured values "<prefix>…" of the whole net.
+void measured_net(Run& run, const std::string& prefix, const Result& result);
 
 // /series/<prefix><quantity>: one row per run, one column per layer.
 void record_series(Run& run, const std::string& prefix, const Result& result);
@@ -40,22 +41,5 @@ Json compared_json(const Config& config, const std::vector<ComparedCell>& cells)
 
 // One row per net, and a chart of the deepest nets' first gradients.
 void print_comparison(Run& run, const std::vector<std::pair<Config, std::vector<ComparedCell>>>& nets);
-
-// --- The values that decide claims: measured over the seeds, each with the closed form beside it.
-
-// Of one layer, 0 the first; "<prefix>layer8" and
-//   .std  .grad_norm  .std_norm      of its output, of its weight, after its norm (where it has one)
-//   .ratio                           std over the std of the layer below
-//   .output_mean_over_std  .linear_mean_over_std    |mean| / std of its output, and after W1
-//   .along_one  .linear_along_one                   share of the rows along (1, …, 1) of the same two
-void measured_layer(Run& run, const std::string& prefix, const Result& result, size_t layer);
-
-// Of the whole net; "<prefix>" and
-//   grad_norm.last_over_first  grad_norm.first_over_last  std.last_over_first
-//   grad_norm.squared_growth         of the squared gradient norm, per layer going down: the geometric mean over the
-//                                    middle half of the layers
-//   ratio.last_over_second           .ratio of the last layer over that of layer 2: 1 where it is constant
-//   output_mean.lowest  .highest  linear_mean.lowest  .highest    signed, over all layers of a seed's net
-void measured_net(Run& run, const std::string& prefix, const Result& result);
 
 }  // namespace isobar::decay

@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "../harness/settings.h"
 #include "../harness/table.h"
 
 namespace isobar::fixtures {
@@ -25,16 +26,12 @@ std::vector<ReferenceCell> cells_of(const Json& layers) {
 Reference reference_of(const Json& line) {
   Reference reference;
   Config& config = reference.config;
-  config.topology = line.at("topology").get<std::string>();
-  config.depth = line.at("depth").get<int64_t>();
-  config.width = line.at("width").get<int64_t>();
-  config.batch = line.at("batch").get<int64_t>();
-  config.norm = line.at("norm").get<std::string>();
-  config.loss = line.at("loss").get<std::string>();
-  config.dtype = line.at("dtype").get<std::string>();
-  config.seeds = line.at("seeds").get<int64_t>();
-  // Fixup's own initial weights, He's, are not a choice here.
-  if (config.topology != "fixup") config.init = line.at("init").get<std::string>();
+  for (const char* name : {"depth", "width", "batch", "seeds"})
+    set_setting(config, name, line.at(name).get<int64_t>(), "reference");
+  for (const char* name : {"topology", "init", "norm", "loss", "dtype"})
+    // Fixup's own initial weights, He's, are not a choice here.
+    if (name != std::string("init") || config.topology != "fixup")
+      set_setting(config, name, line.at(name).get<std::string>(), "reference");
   config.check_together();
   reference.output_std = cells_of(line.at("std"));
   reference.weight_gradient_norm = cells_of(line.at("weight_grad_norm"));
@@ -82,21 +79,6 @@ constexpr std::array<TorchRow, 8> blog8_rmsnorm_rows = {{
     {{0.5470, 0.6218}, {12690, 13820}, {0.9966, 1.0000}},
 }};
 constexpr double before_relu_rounding = 0.00005;
-
-void expect_in(Run& run, const std::string& name, double median, const Range& range) {
-  run.expect(name, range.contains(median),
-             fmt::format("median {} must lie in {}, PyTorch's range over 20 seeds", number_text(median),
-                         fmt::format("[{}, {}]", number_text(range.low), number_text(range.high))));
-}
-
-void expect_medians(Run& run, const std::vector<Signals>& runs, std::span<const TorchRow> rows) {
-  for (size_t i = 0; i < rows.size(); ++i) {
-    expect_in(run, fmt::format("std.output of layer {}", i + 1),
-              layer_spread(runs, i, &LayerSignal::output_std).median, rows[i].std);
-    expect_in(run, fmt::format("grad_norm.weight of layer {}", i + 1),
-              layer_spread(runs, i, &LayerSignal::weight_gradient_norm).median, rows[i].weight_gradient_norm);
-  }
-}
 
 }  // namespace
 
@@ -158,14 +140,21 @@ void Agreements::add(const Agreement& agreement, const std::string& name) {
   }
 }
 
-void expect_blog8(Run& run, const std::vector<Signals>& runs) { expect_medians(run, runs, blog8_rows); }
-
-void expect_blog8_rmsnorm(Run& run, const std::vector<Signals>& runs) {
-  expect_medians(run, runs, blog8_rmsnorm_rows);
-  for (size_t i = 0; i < blog8_rmsnorm_rows.size(); ++i) {
-    const auto [low, high] = blog8_rmsnorm_rows[i].before_relu;
-    expect_in(run, fmt::format("std.norm of layer {}", i + 1),
-              layer_spread(runs, i, &LayerSignal::norm_std).median,
+void expect_blog8(Run& run, const std::vector<Signals>& runs, bool rmsnorm) {
+  const auto expect_in = [&](const char* name, size_t layer, double LayerSignal::*value, const Range& range) {
+    const double median = layer_spread(runs, layer, value).median;
+    run.expect(fmt::format("{} of layer {}", name, layer + 1), range.contains(median),
+               fmt::format("median {} must lie in [{}, {}], PyTorch's range over 20 seeds",
+                           number_text(median), number_text(range.low), number_text(range.high)));
+  };
+  const std::array<TorchRow, 8>& rows = rmsnorm ? blog8_rmsnorm_rows : blog8_rows;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    expect_in("std.output", i, &LayerSignal::output_std, rows[i].std);
+    expect_in("grad_norm.weight", i, &LayerSignal::weight_gradient_norm, rows[i].weight_gradient_norm);
+  }
+  for (size_t i = 0; rmsnorm && i < rows.size(); ++i) {
+    const auto [low, high] = rows[i].before_relu;
+    expect_in("std.norm", i, &LayerSignal::norm_std,
               {low - before_relu_rounding, high + before_relu_rounding});
   }
 }

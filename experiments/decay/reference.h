@@ -59,11 +59,9 @@ struct Agreements {
   void add(const Agreement& agreement, const std::string& name);
 };
 
-// --- What PyTorch 1.13 gave for the two nets of eight layers (f32, seeds 0 to 19, sums in f32), and the
-// expectations that our medians lie in those ranges.
-
-// 8 × [Linear(512, 512) → ReLU], x (32, 512), loss = sum; and the same with RMSNorm before each ReLU.
-void expect_blog8(Run& run, const std::vector<Signals>& runs);
-void expect_blog8_rmsnorm(Run& run, const std::vector<Signals>& runs);
+// Expects our medians to lie in the ranges that PyTorch 1.13 gave for the presets blog8, 8 × [Linear(512, 512)
+// → ReLU], x (32, 512), loss = sum, and blog8_rmsnorm, the same with RMSNorm before each ReLU (f32, seeds 0 to
+// 19, sums in f32).
+void expect_blog8(Run& run, const std::vector<Signals>& runs, bool rmsnorm);
 
 }  // namespace isobar::decay
