@@ -13,14 +13,11 @@
 //
 // Training stops working at the first depth whose median test accuracy is below 0.5. A net whose loss or
 // logits are not finite counts as chance, 0.1, and is reported as diverged. All trainings run side by side,
-// one per thread; nets of 1000 blocks take about 0.7 GB each.
-//
-// Written: run.h5 (/series/<net>/depth<D>/{loss, gradient, accuracy}: a row per seed; …/sweep: rows of rate
-// and validation loss), depth.csv (a row per run), summary.json. An interrupted run leaves run.partial.h5.
+// one per thread; nets of 1000 blocks take about 0.7 GB each. An interrupted run leaves run.partial.h5.
 #include "../data/loader.h"
 #include "../optim/optim.h"
 #include "decay/net.h"
-#include "depth/publish.h"
+#include "depth/results.h"
 #include "harness/program.h"
 
 using namespace isobar;
@@ -163,21 +160,14 @@ void tune(Run& run, const Config& config, const Digits& digits, std::vector<Trai
   }
 }
 
-// A result for each kind, with a cell for each depth, no run in it.
-std::vector<Result> empty_results(const Config& config) {
-  std::vector<Result> results;
-  for (const Kind& kind : config.kinds()) {
-    results.push_back({.kind = kind, .cells = {}});
-    for (const int64_t depth : config.depths)
-      results.back().cells.push_back({.depth = depth, .learning_rate = 0, .runs = {}});
-  }
-  return results;
-}
-
 // All nets and seeds side by side. Each net is recorded as soon as its last seed is there.
 std::vector<Result> train_all(Run& run, const Config& config, const Digits& digits,
                               const std::vector<Training>& nets) {
-  std::vector<Result> results = empty_results(config);
+  std::vector<Result> results;
+  for (const Kind& kind : config.kinds()) {
+    results.push_back({.kind = kind, .cells = {}});
+    for (const int64_t depth : config.depths) results.back().cells.push_back({.depth = depth, .runs = {}});
+  }
   int64_t layers = 0;
   for (const Training& net : nets) layers += config.seeds * matrices(net.kind, net.depth);
   Progress progress = run.progress(layers, "layers");
@@ -194,7 +184,8 @@ std::vector<Result> train_all(Run& run, const Config& config, const Digits& digi
   };
   each(std::ssize(nets) * config.seeds, train, [&](int64_t i, const Outcome& outcome) {
     const Training& net = net_of(i);
-    Cell& cell = cell_of(results, net.kind, net.depth);
+    Result& result = *std::ranges::find(results, net.kind, &Result::kind);
+    Cell& cell = *std::ranges::find(result.cells, net.depth, &Cell::depth);
     cell.learning_rate = net.rate;
     cell.runs.push_back(outcome);
     if (std::ssize(cell.runs) < config.seeds) return;

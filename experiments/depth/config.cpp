@@ -6,8 +6,7 @@ namespace isobar::depth {
 namespace {
 
 bool makes_sense(const Kind& kind) {
-  const bool normless = kind.topology == "skipinit" || kind.topology == "rezero" || kind.topology == "fixup";
-  if (normless && kind.norm != "none") return false;
+  if (kind.does_without_norm() && kind.norm != "none") return false;
   if (kind.topology == "post" && kind.norm == "none") return false;
   return kind.topology != "fixup" || kind.init == "he_normal";
 }

@@ -5,8 +5,6 @@
 
 namespace isobar::depth {
 
-// Nets: the kinds of net that depth_trainability knows, and their names.
-
 // One kind of net, of any depth: its topology, initial weights and norm, by decay_study's names.
 struct Kind {
   std::string topology, init, norm;
@@ -14,6 +12,10 @@ struct Kind {
   // "plain.default.none": its name on the command line and in measured keys.
   std::string key() const { return topology + "." + init + "." + norm; }
   bool operator==(const Kind&) const = default;
+  // Meant to: its branches start small.
+  bool does_without_norm() const {
+    return topology == "skipinit" || topology == "rezero" || topology == "fixup";
+  }
 };
 
 // "all", and the names of all kinds with any norm of norm_names(). Without a name are post without a norm,

@@ -5,8 +5,7 @@
 #include <set>
 
 #include "../../data/hdf5_file.h"
-#include "../../experiments/depth/digits.h"
-#include "../../experiments/depth/outcome.h"
+#include "../../experiments/depth/results.h"
 #include "../fake_mnist.h"
 #include "../run.h"
 

@@ -1,4 +1,4 @@
-#include "publish.h"
+#include "results.h"
 
 #include <iterator>
 #include <numeric>
@@ -11,40 +11,41 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+double first_gradient(const Outcome& outcome) { return outcome.gradients.front(); }
+double last_gradient(const Outcome& outcome) { return outcome.gradients.back(); }
+
+// Of the gradient norm of the last hidden layer over that of the first, at step 0; NaN where unknown.
+double gradient_ratio_theory(const Config& config, const Kind& kind, int64_t depth) {
+  if (kind.topology != "plain") return Run::no_theory;
+  const std::vector<decay::LayerTheory> theory = decay::theory_of(config.hidden(kind, depth));
+  const double ratio = theory.back().weight_gradient_norm.median / theory.front().weight_gradient_norm.median;
+  return std::isfinite(ratio) ? ratio : Run::no_theory;
+}
+
 void publish_cell(Run& run, const std::string& key, const Cell& cell, double ratio_theory) {
   run.measured(key + ".learning_rate", cell.learning_rate);
   run.measured(key + ".accuracy", cell.accuracy());
-  run.measured(key + ".train_loss", cell.spread(&Outcome::train_loss));
+  const auto measured = [&](const char* name, const auto& value) {
+    run.measured(key + name, spread_over(cell.runs, value));
+  };
+  measured(".train_loss", &Outcome::train_loss);
   run.measured(key + ".diverged", static_cast<double>(cell.diverged()));
-  run.measured(key + ".gradient_first", cell.spread([](const Outcome& o) { return o.gradients.front(); }));
-  run.measured(key + ".gradient_last", cell.spread([](const Outcome& o) { return o.gradients.back(); }));
+  measured(".gradient_first", first_gradient);
+  measured(".gradient_last", last_gradient);
   run.measured(key + ".gradient_last_over_first", cell.gradient_last_over_first(), ratio_theory);
-  run.measured(key + ".first_moved", cell.spread(&Outcome::first_moved));
-  run.measured(key + ".last_moved", cell.spread(&Outcome::last_moved));
-  run.measured(key + ".moved_first_over_last", cell.moved_first_over_last());
-}
-
-void publish_over_depth_2(Run& run, const std::string& key, const Cell& cell, const Cell& shallow) {
-  std::vector<double> gains;
-  for (size_t i = 0; i < cell.runs.size(); ++i)
-    gains.push_back(cell.runs[i].accuracy - shallow.runs[i].accuracy);
-  run.measured(key + ".over_depth2", spread_of(gains));
+  measured(".first_moved", &Outcome::first_moved);
+  measured(".last_moved", &Outcome::last_moved);
+  measured(".moved_first_over_last", [](const Outcome& o) { return o.first_moved / o.last_moved; });
 }
 
 using Results = std::vector<const Result*>;
-using Pick = std::function<bool(const Kind&)>;
 
-Results those(const std::vector<Result>& results, const Pick& pick) {
+Results those(const std::vector<Result>& results, const std::function<bool(const Kind&)>& pick) {
   Results picked;
   for (const Result& result : results)
     if (pick(result.kind)) picked.push_back(&result);
   return picked;
 }
-
-bool starts_near_identity(const Kind& kind) {
-  return kind.topology == "skipinit" || kind.topology == "rezero" || kind.topology == "fixup";
-}
-bool normalizes(const Kind& kind) { return kind.norm == "layernorm" || kind.norm == "rmsnorm"; }
 
 std::string percent(double share) { return fmt::format("{:.2g} %", 100 * share); }
 
@@ -53,16 +54,8 @@ std::string accuracy_text(const Cell& cell) {
   return cell.diverged() == 0 ? text : fmt::format("{} ({} diverged)", text, cell.diverged());
 }
 
-std::string first_gradient(const Cell& cell) {
-  return number_text(cell.spread([](const Outcome& run) { return run.gradients.front(); }).median);
-}
-std::string last_gradient(const Cell& cell) {
-  return number_text(cell.spread([](const Outcome& run) { return run.gradients.back(); }).median);
-}
-
-std::string failure_text(const Result& result) {
-  const Cell* failure = result.failure();
-  return failure == nullptr ? "–" : std::to_string(failure->depth);
+std::string median_text(const Cell& cell, double (*value)(const Outcome&)) {
+  return number_text(spread_over(cell.runs, value).median);
 }
 
 // "at depth 100 5 of 10 reach a test accuracy of 0.5 in 100 steps; best: pre.default.rmsnorm 0.913; not: …".
@@ -86,13 +79,43 @@ std::string tally(const Results& results, int64_t depth) {
 std::string shallow_and_deep(const Result& result) {
   const Cell& shallow = result.cells.front();
   const Cell& deep = result.failure() != nullptr ? *result.failure() : result.cells.back();
-  const auto median = [&](double Outcome::*quantity) { return deep.spread(quantity).median; };
+  const auto moved = [&](double Outcome::*value) { return percent(spread_over(deep.runs, value).median); };
   return fmt::format(
       "{} has {} at depth {} and {} at depth {}, where the gradient starts with a norm of {} in the first "
       "layer and {} in the last, and training moves their weights by {} and {}",
       result.kind.key(), accuracy_text(shallow), shallow.depth, accuracy_text(deep), deep.depth,
-      first_gradient(deep), last_gradient(deep), percent(median(&Outcome::first_moved)),
-      percent(median(&Outcome::last_moved)));
+      median_text(deep, first_gradient), median_text(deep, last_gradient), moved(&Outcome::first_moved),
+      moved(&Outcome::last_moved));
+}
+
+// "source and claim: what was seen", for each claim that these results bear on.
+std::vector<std::string> findings(const std::vector<Result>& results) {
+  std::vector<std::string> sentences;
+  const int64_t deepest = results.front().cells.back().depth;
+  const auto add = [&](const char* claim, const Results& picked, int64_t depth) {
+    if (!picked.empty()) sentences.push_back(fmt::format("{} Seen: {}.", claim, tally(picked, depth)));
+  };
+
+  for (const Result* result :
+       those(results, [](const Kind& kind) { return kind.topology == "plain" && kind.norm == "none"; }))
+    sentences.push_back(fmt::format(
+        "003 says that deep nets degenerate to shallow ones (D45), only the back layers learning (D07). Seen: {}.",
+        shallow_and_deep(*result)));
+  if (deepest >= 1000)
+    add("003 says that 1000 layers cannot be trained at all (D09).",
+        those(results, [](const Kind&) { return true; }), deepest);
+  add("003 says that without normalization deep Transformers cannot be trained (D10); these are MLPs.",
+      those(results, [](const Kind& kind) { return kind.norm == "none"; }), deepest);
+  for (const Cell& cell : results.front().cells)
+    if (cell.depth >= 96) {
+      add("003 says that with normalization gradients flow through 96 layers and more (D13).",
+          those(results, [](const Kind& kind) { return kind.norm == "layernorm" || kind.norm == "rmsnorm"; }),
+          cell.depth);
+      break;
+    }
+  add("004 says that SkipInit, ReZero and Fixup do without normalization (F16).",
+      those(results, [](const Kind& kind) { return kind.does_without_norm(); }), deepest);
+  return sentences;
 }
 
 }  // namespace
@@ -141,13 +164,6 @@ Csv& open_csv(Run& run) {
                   "diverged", "gradient_first", "gradient_last", "first_moved", "last_moved"});
 }
 
-double gradient_ratio_theory(const Config& config, const Kind& kind, int64_t depth) {
-  if (kind.topology != "plain") return Run::no_theory;
-  const std::vector<decay::LayerTheory> theory = decay::theory_of(config.hidden(kind, depth));
-  const double ratio = theory.back().weight_gradient_norm.median / theory.front().weight_gradient_norm.median;
-  return std::isfinite(ratio) ? ratio : Run::no_theory;
-}
-
 void publish(Run& run, Csv& csv, const Config& config, const Result& result) {
   const std::string kind = result.kind.key();
   const Cell* failure = result.failure();
@@ -157,8 +173,11 @@ void publish(Run& run, Csv& csv, const Config& config, const Result& result) {
   for (const Cell& cell : result.cells) {
     const std::string key = fmt::format("{}.depth{}", kind, cell.depth);
     publish_cell(run, key, cell, gradient_ratio_theory(config, result.kind, cell.depth));
-    if (const Cell* shallow = result.at(2); shallow != nullptr && cell.depth > 2)
-      publish_over_depth_2(run, key, cell, *shallow);
+    const Cell* const shallow = result.at(2);
+    if (shallow != nullptr && cell.depth > 2)
+      run.measured(key + ".over_depth2",
+                   spread_of(pairwise(values_of(cell.runs, &Outcome::accuracy),
+                                      values_of(shallow->runs, &Outcome::accuracy), std::minus())));
 
     for (size_t i = 0; i < cell.runs.size(); ++i) {
       const Outcome& o = cell.runs[i];
@@ -209,8 +228,9 @@ void print_results(Run& run, const Config& config, const std::vector<Result>& re
   for (const Result& result : results) {
     std::vector<std::string> row = {result.kind.key()};
     for (const Cell& cell : result.cells) row.push_back(accuracy_text(cell));
-    row.insert(row.end(), {failure_text(result), first_gradient(result.cells.back()),
-                           last_gradient(result.cells.back())});
+    const Cell *failure = result.failure(), *deepest = &result.cells.back();
+    row.insert(row.end(), {failure == nullptr ? "–" : std::to_string(failure->depth),
+                           median_text(*deepest, first_gradient), median_text(*deepest, last_gradient)});
     table.row(std::move(row));
   }
   run.say("\nTest accuracy, median over {} seeds\n\n{}\n", config.seeds, table.text());
@@ -220,34 +240,6 @@ void print_results(Run& run, const Config& config, const std::vector<Result>& re
     run.say("{}\n", sentence);
     run.summary()["findings"].push_back(sentence);
   }
-}
-
-std::vector<std::string> findings(const std::vector<Result>& results) {
-  std::vector<std::string> sentences;
-  const int64_t deepest = results.front().cells.back().depth;
-  const auto add = [&](const char* claim, const Results& picked, int64_t depth) {
-    if (!picked.empty()) sentences.push_back(fmt::format("{} Seen: {}.", claim, tally(picked, depth)));
-  };
-
-  for (const Result* result :
-       those(results, [](const Kind& kind) { return kind.topology == "plain" && kind.norm == "none"; }))
-    sentences.push_back(fmt::format(
-        "003 says that deep nets degenerate to shallow ones (D45), only the back layers learning (D07). Seen: {}.",
-        shallow_and_deep(*result)));
-  if (deepest >= 1000)
-    add("003 says that 1000 layers cannot be trained at all (D09).",
-        those(results, [](const Kind&) { return true; }), deepest);
-  add("003 says that without normalization deep Transformers cannot be trained (D10); these are MLPs.",
-      those(results, [](const Kind& kind) { return kind.norm == "none"; }), deepest);
-  for (const Cell& cell : results.front().cells)
-    if (cell.depth >= 96) {
-      add("003 says that with normalization gradients flow through 96 layers and more (D13).",
-          those(results, normalizes), cell.depth);
-      break;
-    }
-  add("004 says that SkipInit, ReZero and Fixup do without normalization (F16).",
-      those(results, starts_near_identity), deepest);
-  return sentences;
 }
 
 void expect_identities(Run& run, const Config& config, const std::vector<Result>& results) {
