@@ -3,10 +3,6 @@
 // Claims put to the test: nanoGPT's README reports a validation loss of 1.88 (over 20 batches) for its CPU
 // setting on Tiny Shakespeare, `--preset nanogpt_cpu` here; source 003 says that deep Transformers cannot be
 // trained without normalization, `--norm none`.
-//
-// Written: run.h5 (all series; /series/module_* has one row per log_interval and one column per module, named
-// in /modules), metrics.jsonl, loss.csv, layers.csv, summary.json; and checkpoints/, whose last one holds the
-// final model. While it trains, `isobar watch DIR` shows how it goes.
 #include "../data/utf8_stream.h"
 #include "../nn/lm/lm.h"
 #include "../nn/nn.h"
@@ -27,16 +23,12 @@ namespace {
 bool trained_as(const std::string& preset, LmConfig config) {
   LmConfig reference;
   set_flags(reference, preset);
-  reference.corpus = config.corpus;
-  reference.tokenizer = config.tokenizer;  // the tokens themselves are looked at
-  reference.eval_interval = config.eval_interval;
-  reference.eval_iters = config.eval_iters;
-  reference.log_interval = config.log_interval;
-  reference.checkpoint_interval = config.checkpoint_interval;
-  reference.keep = config.keep;
-  reference.on_nan = config.on_nan;
-  reference.anomaly = config.anomaly;
-  return settings_json(reference) == settings_json(config);
+  Json wanted = settings_json(reference), got = settings_json(config);
+  // Of the corpus and its tokenizer the tokens themselves are looked at.
+  for (const char* name : {"corpus", "tokenizer", "eval_interval", "eval_iters", "log_interval",
+                           "checkpoint_interval", "keep", "on_nan", "anomaly"})
+    for (Json* settings : {&wanted, &got}) settings->erase(name);
+  return wanted == got;
 }
 
 void expect_results(Run& run, const LmConfig& config, const Corpus& corpus, double val_loss) {
@@ -167,20 +159,17 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
     const Batch batch = train_set.random_batch(mine, draws);
     const Rng masks = rng.split("dropout").split(step);
     const bool log = step % config.log_interval == 0 || step + 1 == config.max_iters;
-    std::optional<Watch> watching, counting, sharing;
+    std::deque<Watch> watches;
     if (log) {
       probe.clear();
       histograms.clear();
       shares.clear();
-      watching.emplace(model, probe);
-      counting.emplace(model, histograms);
-      sharing.emplace(model, shares);
+      for (Observer* observer : std::initializer_list<Observer*>{&probe, &histograms, &shares})
+        watches.emplace_back(model, *observer);
     }
 
     const Gradients gradients = gradients_of(model, batch, masks, options, optimizer.shards());
-    watching.reset();
-    counting.reset();
-    sharing.reset();
+    watches.clear();
     optimizer.set_rates(step);
     if (gradients.finite()) {
       if (log) optimizer.shards().spread_gradients();

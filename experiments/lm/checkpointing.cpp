@@ -1,9 +1,5 @@
 #include "checkpointing.h"
 
-#include <fmt/ranges.h>
-
-#include <iterator>
-
 #include "../../core/profile.h"
 #include "../../data/file.h"
 #include "watching/bad_step.h"
@@ -64,12 +60,9 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
   now_.corpus = corpus.checksum();
   ranks_.check_same("a corpus with checksum", now_.corpus, "give every rank the same text and tokenizer");
   if (!run.resume_folder().empty()) go_on(model);
-  const std::vector<NamedTensor> trained = named_parameters(model);
-  const auto is_trained = [&](const NamedTensor& named) {
-    return std::any_of(trained.begin(), trained.end(),
-                       [&](const NamedTensor& p) { return p.name == named.name; });
-  };
-  std::copy_if(now_.model.begin(), now_.model.end(), std::back_inserter(buffers_), std::not_fn(is_trained));
+  visit_tensors(model, [&](const std::string& name, Tensor& tensor, bool is_buffer) {
+    if (is_buffer) buffers_.push_back({name, tensor});
+  });
   keep_buffers();
   ranks_.set_location(fmt::format("step {}", now_.step + 1));
 }
@@ -101,14 +94,12 @@ void Session::keep_buffers() {
 
 // Returns what made the numbers, and how to run the step alone.
 std::string Session::keep_bad_step(const Batch& batch, const Rng& masks) {
-  BadStep bad;
-  bad.before.config = now_.config;
-  bad.before.tokenizer = now_.tokenizer;
-  bad.before.model = now_.model;
-  bad.before.step = now_.step;
-  bad.batch = batch;
-  bad.masks_key = masks.key();
-  bad.written_by = this_build();
+  BadStep bad{
+      .before = {.config = now_.config, .tokenizer = now_.tokenizer, .model = now_.model, .step = now_.step},
+      .batch = batch,
+      .masks_key = masks.key(),
+      .report = "",
+      .written_by = this_build()};
   for (NamedTensor& named : bad.before.model)
     for (const NamedTensor& before : buffers_before_)
       if (before.name == named.name) named.tensor = before.tensor;
@@ -192,13 +183,10 @@ void check_same_weights(Ranks& ranks, const std::vector<NamedTensor>& weights, c
   std::string sums;
   for (const NamedTensor& named : weights) sums += checksum_of(named.tensor);
   const std::vector<std::string> all = ranks.gather(checksum(sums));
-  const auto holders = [&](const std::string& one) { return std::count(all.begin(), all.end(), one); };
-  const auto most = std::max_element(all.begin(), all.end(), [&](const std::string& a, const std::string& b) {
-    return holders(a) < holders(b);
-  });
-  const bool undecided = std::any_of(all.begin(), all.end(), [&](const std::string& one) {
-    return one != *most && holders(one) == holders(*most);
-  });
+  const auto holders = [&](const std::string& one) { return std::ranges::count(all, one); };
+  const auto most = std::ranges::max_element(all, {}, holders);
+  const bool undecided = std::ranges::any_of(
+      all, [&](const std::string& one) { return one != *most && holders(one) == holders(*most); });
   std::vector<std::string> others;
   for (size_t i = 0; i < all.size(); ++i)
     if (undecided || all[i] != *most) others.push_back(ranks.name_of(static_cast<int>(i)));

@@ -1,13 +1,5 @@
-// Session: what ties train_lm's loop to its checkpoints.
-//
-//   Session session(run, config, corpus, rng, model, optimizer);   // goes on with another run, if asked
-//   for (int64_t step = session.steps_done(); step < config.max_iters; ++step) {
-//     …
-//     session.finish_step(val_loss);
-//   }
-//   session.save();
-//
-// While it lives, the first Ctrl-C finishes and saves the step; Interrupted names the command that goes on.
+// Session: what ties train_lm's loop to its checkpoints. While it lives, the first Ctrl-C finishes and saves
+// the step; Interrupted names the command that goes on.
 #pragma once
 
 #include "../../nn/model.h"

@@ -1,7 +1,5 @@
 #include "seeds.h"
 
-#include <filesystem>
-
 #include "../../data/metrics_file.h"
 #include "../harness/table.h"
 #include "checkpoints/checkpoint.h"
@@ -21,22 +19,21 @@ Json read_summary(const std::string& folder) {
   return Json::parse(read_file(folder + "/summary.json", size_t{1} << 28));
 }
 
-std::vector<double> by_step(const MetricsLog& log, const std::string& metric) {
-  for (const MetricsLog::Column& column : log.columns())
-    if (column.name == metric) return column.values;
-  return {};
-}
-
 SeedResult read_back(const std::string& folder, int64_t seed) {
   const Json summary = read_summary(folder);
   MetricsLog log(folder + "/metrics.jsonl");
   log.read();
-  return {seed,
-          number_from(summary.at("train_loss")),
-          number_from(summary.at("val_loss")),
-          number_from(summary.at("best_val_loss")),
-          by_step(log, "loss"),
-          by_step(log, "val_loss")};
+  SeedResult result{seed,
+                    number_from(summary.at("train_loss")),
+                    number_from(summary.at("val_loss")),
+                    number_from(summary.at("best_val_loss")),
+                    {},
+                    {}};
+  for (const MetricsLog::Column& column : log.columns()) {
+    if (column.name == "loss") result.training = column.values;
+    if (column.name == "val_loss") result.validation = column.values;
+  }
+  return result;
 }
 
 // What a folder holds of this very training: nothing, "a part" of it to go on with, or "all".

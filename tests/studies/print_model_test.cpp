@@ -1,6 +1,6 @@
 // train_lm --print-model: the sizes that the presets' sources print, and costs held against counts of their
 // own.
-#include "../../experiments/lm/watching/model_costs.h"
+#include "../../experiments/lm/watching/print_model.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,5 @@
 #include "checkpoint.h"
 
-#include <filesystem>
-
-#include "../../../data/checked_file.h"
 #include "../../../data/file.h"
 #include "../../../nn/lm/hugging_face.h"
 #include "../../../nn/model.h"
@@ -10,6 +7,8 @@
 
 namespace isobar {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Version 3 is the first one in safetensors.
 const FileKind checkpoint_kind{
@@ -118,14 +117,7 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   write_file_atomically(path, checkpoint_bytes(checkpoint));
 }
 
-Checkpoint load_checkpoint(const std::string& path) {
-  const Safetensors file = read_checked(path, checkpoint_kind);
-  try {
-    return parse(file);
-  } catch (const Error& error) {
-    throw_error(fmt::format("{}: {}", path, error.what()));
-  }
-}
+Checkpoint load_checkpoint(const std::string& path) { return parse_checked(path, checkpoint_kind, parse); }
 
 std::vector<std::string> checkpoint_files(const std::string& run_folder) {
   const std::string folder = run_folder + "/checkpoints";
@@ -196,8 +188,6 @@ std::string checksum_of(const Tensor& values) {
   });
 }
 
-namespace fs = std::filesystem;
-
 CheckpointFolder::CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options)
     : run_folder_(run_folder),
       folder_((fs::path(run_folder) / "checkpoints").string()),
@@ -231,7 +221,7 @@ void CheckpointFolder::write(const std::string& path, const std::string& bytes) 
 }
 
 Checkpoint checkpoint_at(const std::string& path) {
-  if (!std::filesystem::is_directory(path)) return load_checkpoint(path);
+  if (!fs::is_directory(path)) return load_checkpoint(path);
   return newest_checkpoint(path,
                            [](const std::string& why) { complain(stderr, "warning", why + "; skipped"); });
 }

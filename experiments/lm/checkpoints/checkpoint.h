@@ -9,7 +9,7 @@
 
 #include <charconv>
 
-#include "../../../data/safetensors.h"
+#include "../../../data/checked_file.h"
 #include "../../../data/tokenizer.h"
 #include "../../harness/run.h"
 #include "../training/config.h"
@@ -21,13 +21,13 @@ struct Checkpoint {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::vector<NamedTensor> model;  // named_state(model)
 
-  int64_t step = 0;                    // steps done: the place in schedule and batches
-  uint64_t key = 0;                    // of the run's generator
-  std::vector<NamedTensor> optimizer;  // named_state(optimizer): moments and step counts
+  int64_t step = 0;                         // steps done: the place in schedule and batches
+  uint64_t key = 0;                         // of the run's generator
+  std::vector<NamedTensor> optimizer = {};  // named_state(optimizer): moments and step counts
   double best_val_loss = std::numeric_limits<double>::infinity();
   int64_t skipped_steps = 0;  // for numbers that were not finite
-  std::string corpus;         // checksum of the tokens that the run learns from
-  RunState run;
+  std::string corpus = "";    // checksum of the tokens that the run learns from
+  RunState run = {};
 };
 
 // Names the first number of model and optimizer that is not finite, or "".
@@ -58,6 +58,17 @@ LanguageModel model_of(const Checkpoint& checkpoint);
 // Each tensor as <group>/<name>; and those of a group, in the order of their names.
 void store_tensors(Safetensors& file, const std::string& group, const std::vector<NamedTensor>& tensors);
 std::vector<NamedTensor> stored_tensors(const Safetensors& file, const std::string& group);
+
+// What parse(file) makes of a checked file. Errors begin with the path.
+template <class Parse>
+auto parse_checked(const std::string& path, const FileKind& kind, const Parse& parse) {
+  const Safetensors file = read_checked(path, kind);
+  try {
+    return parse(file);
+  } catch (const Error& error) {
+    throw_error(fmt::format("{}: {}", path, error.what()));
+  }
+}
 
 // The metadata under a key. Throws Error where there are none.
 const std::string& stored_text(const Safetensors& file, const std::string& key);

@@ -1,7 +1,5 @@
 #include "init_from.h"
 
-#include <filesystem>
-
 #include "../../../data/checked_file.h"
 #include "../../../data/json_text.h"
 #include "../../../data/utf8_stream.h"
@@ -54,10 +52,21 @@ const std::map<std::string, std::string>& gpt2_activations() {
   return all;
 }
 
-int64_t hidden_of(const LanguageModelConfig& config) {
-  if (config.hidden > 0) return config.hidden;
-  return config.ffn == "swiglu" ? swiglu_hidden(config.n_embd) : 4 * config.n_embd;
-}
+// The sizes of a model under their names in a config.json, for LmConfig and LanguageModelConfig.
+template <class Config>
+using Sizes = std::vector<std::pair<const char*, int64_t Config::*>>;
+template <class Config>
+const Sizes<Config> llama_sizes = {{"vocab_size", &Config::vocab_size},
+                                   {"hidden_size", &Config::n_embd},
+                                   {"intermediate_size", &Config::hidden},
+                                   {"num_hidden_layers", &Config::n_layer},
+                                   {"num_attention_heads", &Config::n_head},
+                                   {"num_key_value_heads", &Config::n_kv_head},
+                                   {"max_position_embeddings", &Config::block_size}};
+template <class Config>
+const Sizes<Config> gpt2_sizes = {{"vocab_size", &Config::vocab_size}, {"n_embd", &Config::n_embd},
+                                  {"n_inner", &Config::hidden},        {"n_layer", &Config::n_layer},
+                                  {"n_head", &Config::n_head},         {"n_positions", &Config::block_size}};
 
 std::string shown(const Json& value) { return one_line(value.dump()); }
 
@@ -94,6 +103,11 @@ class Members {
     check(!has(key) || at(key) == value, "{}: {}: wanted {}, got {}", who_, key, value.dump(),
           has(key) ? shown(at(key)) : "");
   }
+  // Sets sizes, but those that are not there and need not be.
+  void take(LmConfig& config, const auto& sizes, const char* optional) const {
+    for (const auto& [key, size] : sizes)
+      if (has(key) || key != std::string_view(optional)) config.*size = count(key);
+  }
   // An object within, where there is one.
   std::optional<Members> part(const char* key) const {
     if (!has(key)) return std::nullopt;
@@ -115,13 +129,8 @@ LmConfig llama_config(const Members& json, const std::string& who) {
   LmConfig config;
   json.only("hidden_act", "silu");
   json.none("rope_scaling");
-  config.vocab_size = json.count("vocab_size");
-  config.n_embd = json.count("hidden_size");
-  config.hidden = json.count("intermediate_size");
-  config.n_layer = json.count("num_hidden_layers");
-  config.n_head = json.count("num_attention_heads");
-  config.n_kv_head = json.has("num_key_value_heads") ? json.count("num_key_value_heads") : config.n_head;
-  config.block_size = json.count("max_position_embeddings");
+  json.take(config, llama_sizes<LmConfig>, "num_key_value_heads");
+  if (!json.has("num_key_value_heads")) config.n_kv_head = config.n_head;
   config.norm = "rmsnorm";
   config.norm_eps = json.number("rms_norm_eps");
   config.placement = "pre";
@@ -145,12 +154,8 @@ LmConfig gpt2_config(const Members& json, const std::string& who) {
   json.only("scale_attn_weights", true);
   json.only("scale_attn_by_inverse_layer_idx", false);
   json.only("add_cross_attention", false);
-  config.vocab_size = json.count("vocab_size");
-  config.n_embd = json.count("n_embd");
-  config.hidden = json.has("n_inner") ? json.count("n_inner") : 0;
-  config.n_layer = json.count("n_layer");
-  config.n_head = config.n_kv_head = json.count("n_head");
-  config.block_size = json.count("n_positions");
+  json.take(config, gpt2_sizes<LmConfig>, "n_inner");
+  config.n_kv_head = config.n_head;
   config.norm = "layernorm";
   config.norm_eps = json.has("layer_norm_epsilon") ? json.number("layer_norm_epsilon") : 1e-5;
   config.placement = "pre";
@@ -214,32 +219,22 @@ void take_model(LmConfig& config, const std::set<std::string>& given, const Chec
   }
 }
 
-Json hugging_face_config(const LanguageModelConfig& config, HuggingFaceLayout layout) {
+Json hugging_face_config(LanguageModelConfig config, HuggingFaceLayout layout) {
   check_layout(config, layout);
-  Json json;
-  if (layout == HuggingFaceLayout::llama) {
-    json["architectures"] = {"LlamaForCausalLM"};
-    json["model_type"] = "llama";
-    json["vocab_size"] = config.vocab_size;
-    json["hidden_size"] = config.n_embd;
-    json["intermediate_size"] = hidden_of(config);
-    json["num_hidden_layers"] = config.n_layer;
-    json["num_attention_heads"] = config.n_head;
-    json["num_key_value_heads"] = config.n_kv_head > 0 ? config.n_kv_head : config.n_head;
-    json["max_position_embeddings"] = config.block_size;
+  if (config.n_kv_head == 0) config.n_kv_head = config.n_head;
+  if (config.hidden == 0)
+    config.hidden = config.ffn == "swiglu" ? swiglu_hidden(config.n_embd) : 4 * config.n_embd;
+  const bool llama = layout == HuggingFaceLayout::llama;
+  Json json = {{"architectures", {llama ? "LlamaForCausalLM" : "GPT2LMHeadModel"}},
+               {"model_type", llama ? "llama" : "gpt2"}};
+  using Config = LanguageModelConfig;
+  for (const auto& [name, size] : llama ? llama_sizes<Config> : gpt2_sizes<Config>) json[name] = config.*size;
+  if (llama) {
     json["hidden_act"] = "silu";
     json["rms_norm_eps"] = config.norm_options.eps;
     json["rope_theta"] = config.rope_base;
     json["attention_bias"] = json["mlp_bias"] = config.bias;
   } else {
-    json["architectures"] = {"GPT2LMHeadModel"};
-    json["model_type"] = "gpt2";
-    json["vocab_size"] = config.vocab_size;
-    json["n_embd"] = config.n_embd;
-    json["n_inner"] = hidden_of(config);
-    json["n_layer"] = config.n_layer;
-    json["n_head"] = config.n_head;
-    json["n_positions"] = config.block_size;
     json["activation_function"] = config.ffn == "gelu_tanh" ? "gelu_new" : config.ffn;
     json["layer_norm_epsilon"] = config.norm_options.eps;
     json["embd_pdrop"] = json["resid_pdrop"] = config.dropout;

@@ -24,7 +24,7 @@ void take_model(LmConfig& config, const std::set<std::string>& given, const Chec
 // (nn/lm/hugging_face.h). An exported folder opens there with AutoModelForCausalLM.from_pretrained(folder).
 
 // The config.json. Throws as check_layout() does.
-Json hugging_face_config(const LanguageModelConfig& config, HuggingFaceLayout layout);
+Json hugging_face_config(LanguageModelConfig config, HuggingFaceLayout layout);
 
 // The settings of the model that a config.json describes; vocab_size among them, training's left at their
 // defaults. `who` begins errors. Throws Error for another model_type, and for what our model cannot do.

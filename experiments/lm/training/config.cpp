@@ -3,58 +3,37 @@
 namespace isobar {
 namespace {
 
-class Giving {
- public:
-  Giving(LmConfig& config, const std::set<std::string>& given) : c_(config), given_(given) {}
+// Warm-up: a tenth of the steps. Decay of WSD: a fifth. Neither more than the other leaves.
+void fit_schedule(LmConfig& c, GivingWay& way) {
+  const bool wsd = c.schedule == "wsd";
+  const int64_t kept = wsd && way.given("decay_iters") ? c.decay_iters : 0;
+  if (!way.given("warmup_iters") && c.warmup_iters + kept > c.max_iters && kept <= c.max_iters)
+    way.change("warmup_iters", c.warmup_iters, std::min(c.max_iters / 10, c.max_iters - kept), "max_iters",
+               c.max_iters);
+  if (wsd && !way.given("decay_iters") && c.warmup_iters + c.decay_iters > c.max_iters &&
+      c.warmup_iters <= c.max_iters)
+    way.change("decay_iters", c.decay_iters, std::min((c.max_iters + 4) / 5, c.max_iters - c.warmup_iters),
+               "max_iters", c.max_iters);
+  if (!way.given("min_lr") && c.min_lr > c.learning_rate)
+    way.change("min_lr", c.min_lr, c.learning_rate / 10, "learning_rate", c.learning_rate);
+}
 
-  // Warm-up: a tenth of the steps. Decay of WSD: a fifth. Neither more than the other leaves.
-  void schedule() {
-    const bool wsd = c_.schedule == "wsd";
-    const int64_t kept = wsd && given("decay_iters") ? c_.decay_iters : 0;
-    if (!given("warmup_iters") && c_.warmup_iters + kept > c_.max_iters && kept <= c_.max_iters)
-      change("warmup_iters", c_.warmup_iters, std::min(c_.max_iters / 10, c_.max_iters - kept), "max_iters",
-             c_.max_iters);
-    if (wsd && !given("decay_iters") && c_.warmup_iters + c_.decay_iters > c_.max_iters &&
-        c_.warmup_iters <= c_.max_iters)
-      change("decay_iters", c_.decay_iters, std::min((c_.max_iters + 4) / 5, c_.max_iters - c_.warmup_iters),
-             "max_iters", c_.max_iters);
-    if (!given("min_lr") && c_.min_lr > c_.learning_rate)
-      change("min_lr", c_.min_lr, c_.learning_rate / 10, "learning_rate", c_.learning_rate);
+// Heads that divide the width, evenly for RoPE.
+void fit_heads(LmConfig& c, GivingWay& way) {
+  if (c.n_head < 1 || c.n_embd < 1) return;
+  const int64_t unit = c.positions == "rope" ? 2 : 1;
+  const auto fits = [&](int64_t heads) { return c.n_embd % (unit * heads) == 0; };
+  if (way.given("n_embd") && !way.given("n_head") && !fits(c.n_head)) {
+    int64_t heads = c.n_head;
+    while (heads > 1 && !fits(heads)) --heads;
+    way.change("n_head", c.n_head, heads, "n_embd", c.n_embd);
   }
-
-  // Heads that divide the width, evenly for RoPE, and key/value heads that divide the heads.
-  void heads() {
-    if (c_.n_head < 1 || c_.n_embd < 1) return;
-    const int64_t unit = c_.positions == "rope" ? 2 : 1;
-    const auto fits = [&](int64_t heads) { return c_.n_embd % (unit * heads) == 0; };
-    if (given("n_embd") && !given("n_head") && !fits(c_.n_head)) {
-      int64_t heads = c_.n_head;
-      while (heads > 1 && !fits(heads)) --heads;
-      change("n_head", c_.n_head, heads, "n_embd", c_.n_embd);
-    }
-    if (given("n_head") && !given("n_embd") && !fits(c_.n_head)) {
-      const int64_t width = unit * c_.n_head;
-      change("n_embd", c_.n_embd, (c_.n_embd + width - 1) / width * width, "n_head", c_.n_head);
-    }
-    if (!given("n_kv_head") && c_.n_kv_head > 0 && c_.n_head % c_.n_kv_head != 0)
-      change("n_kv_head", c_.n_kv_head, c_.n_head, "n_head", c_.n_head);
+  if (way.given("n_head") && !way.given("n_embd") && !fits(c.n_head)) {
+    const int64_t width = unit * c.n_head;
+    way.change("n_embd", c.n_embd, (c.n_embd + width - 1) / width * width, "n_head", c.n_head);
   }
-
-  std::vector<std::string> said;
-
- private:
-  bool given(const std::string& name) const { return given_.contains(name); }
-
-  template <class T>
-  void change(const char* name, T& value, T now, const char* cause, T is) {
-    if (now == value) return;
-    said.push_back(fmt::format("{} is {} instead of {}, because {} is {}", name, now, value, cause, is));
-    value = now;
-  }
-
-  LmConfig& c_;
-  const std::set<std::string>& given_;
-};
+  fit_kv_heads(c.n_kv_head, c.n_head, way);
+}
 
 }  // namespace
 
@@ -175,11 +154,16 @@ LanguageModelConfig LmConfig::model(int64_t tokens) const {
           .zero_init = zero_init};
 }
 
+void fit_kv_heads(int64_t& n_kv_head, int64_t n_head, GivingWay& way) {
+  if (!way.given("n_kv_head") && n_kv_head > 0 && n_head % n_kv_head != 0)
+    way.change("n_kv_head", n_kv_head, n_head, "n_head", n_head);
+}
+
 std::vector<std::string> give_way(LmConfig& config, const std::set<std::string>& given) {
-  Giving giving(config, given);
-  giving.schedule();
-  giving.heads();
-  return giving.said;
+  GivingWay way(given);
+  fit_schedule(config, way);
+  fit_heads(config, way);
+  return way.said;
 }
 
 }  // namespace isobar

@@ -100,8 +100,26 @@ inline const std::string minimind =
 // becomes one that fits, so that `train_lm --max_iters 40` works although the warm-up has 100 steps. What the
 // user gave stays as it is, and is refused by LmConfig::check_together() where it cannot be.
 
-// `given` holds the names of the settings that the user gave. Returns a sentence for each that changed:
-// "warmup_iters is 4 instead of 100, because max_iters is 40".
+// The names of the settings that the user gave, and a sentence for each other one that changed: "warmup_iters
+// is 4 instead of 100, because max_iters is 40".
+struct GivingWay {
+  explicit GivingWay(const std::set<std::string>& names) : names_(names) {}
+  bool given(const std::string& name) const { return names_.contains(name); }
+  template <class T>
+  void change(const char* name, T& value, T now, const char* cause, T is) {
+    if (now == value) return;
+    said.push_back(fmt::format("{} is {} instead of {}, because {} is {}", name, now, value, cause, is));
+    value = now;
+  }
+  std::vector<std::string> said;
+
+ private:
+  const std::set<std::string>& names_;
+};
+
+// Key/value heads that divide the heads.
+void fit_kv_heads(int64_t& n_kv_head, int64_t n_head, GivingWay& way);
+// Returns the sentences.
 std::vector<std::string> give_way(LmConfig& config, const std::set<std::string>& given);
 
 }  // namespace isobar

@@ -29,9 +29,8 @@ Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
     corpus.store = std::make_unique<TokenStore>(wanted);
     return corpus;
   }
-  if (!wanted.empty()) return {.text = TextCorpus::read(wanted, kind), .source = wanted};
-  const std::string shakespeare = find_tiny_shakespeare().string();
-  return {.text = TextCorpus::read(shakespeare, kind), .source = shakespeare};
+  const std::string path = wanted.empty() ? find_tiny_shakespeare().string() : wanted;
+  return {.text = TextCorpus::read(path, kind), .source = path};
 }
 
 Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer) {
@@ -43,16 +42,15 @@ Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer) {
     return corpus;
   }
   Corpus corpus;
-  corpus.text.tokenizer = tokenizer_from_json(tokenizer.to_json());
+  std::string text;
   if (wanted == "synthetic") {
     corpus = synthetic();
-    const std::string letters = corpus.text.tokenizer->decode(corpus.text.tokens);
-    corpus.text.tokenizer = tokenizer_from_json(tokenizer.to_json());
-    corpus.text.tokens = tokenizer.encode(letters);
-    return corpus;
+    text = corpus.text.tokenizer->decode(corpus.text.tokens);
+  } else {
+    corpus.source = wanted.empty() ? find_tiny_shakespeare().string() : wanted;
+    text = read_text(corpus.source);
   }
-  corpus.source = wanted.empty() ? find_tiny_shakespeare().string() : wanted;
-  const std::string text = read_text(corpus.source);
+  corpus.text.tokenizer = tokenizer_from_json(tokenizer.to_json());
   try {
     corpus.text.tokens = tokenizer.encode(text);
   } catch (const Error& error) {

@@ -62,7 +62,6 @@ double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64
 // rate on one schedule (Jordan et al. 2024, "Muon").
 //
 // Over ranks each moves its shard (core/ranks/shards.h), and the state is cut likewise.
-//
 class LmOptimizer : public HasFields {
  public:
   // `model` must outlive it.

@@ -1,11 +1,5 @@
 #include "attention_logits.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <string>
-
 #include "../../../autograd/ops.h"
 #include "../../../nn/model.h"
 #include "../../../nn/lm/grouped_query_attention.h"

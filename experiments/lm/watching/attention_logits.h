@@ -1,10 +1,6 @@
 // The attention logits of a language model, q kᵀ / √D, from the queries and keys that its own modules
 // returned. B batch, T time, H query heads, K key/value heads, D channels a head.
-//
-//   for (const LogitPeaks& layer : logit_peaks(model, symbols)) fmt::print("{:.1f}\n", layer.logit);
 #pragma once
-
-#include <vector>
 
 #include "../../../nn/lm/language_model.h"
 

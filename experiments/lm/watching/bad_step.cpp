@@ -1,7 +1,6 @@
 #include "bad_step.h"
 
 #include "../../../core/blas.h"
-#include "../../../data/checked_file.h"
 #include "../../../data/utf8_stream.h"
 #include "../../../nn/model.h"
 #include "../../harness/environment.h"
@@ -13,19 +12,16 @@ namespace {
 // Version 2 is the first one in safetensors.
 const FileKind bad_step_kind{"bad step", 2, "replay it with the isobar that wrote it"};
 
-Tensor batch_tokens(const Safetensors& file, const std::string& name) {
-  const auto found = file.tensors.find(name);
-  check(found != file.tensors.end(), "it has no tensor '{}'", name);
-  return found->second;
-}
-
 BadStep parse_bad_step(const Safetensors& file) {
   BadStep step;
   step.before.config = stored_text(file, "config");
   step.before.tokenizer = tokenizer_from_json(stored_text(file, "tokenizer"));
   step.before.model = stored_tensors(file, "model");
   step.before.step = stored_number<int64_t>(file, "step");
-  step.batch = {batch_tokens(file, "batch/x"), batch_tokens(file, "batch/y")};
+  for (const auto& [name, tokens] : {std::pair{"batch/x", &step.batch.x}, {"batch/y", &step.batch.y}}) {
+    check(file.tensors.contains(name), "it has no tensor '{}'", name);
+    *tokens = file.tensors.at(name);
+  }
   step.masks_key = stored_number<uint64_t>(file, "masks_key");
   step.report = stored_text(file, "report");
   step.written_by = stored_text(file, "written_by");
@@ -99,13 +95,13 @@ void each_bad_index(const Tensor& values, const auto& visit) {
 BadRow by_index(const BadOp& bad, const Batch& batch, const RunBatch& run) {
   const int64_t rows = batch.x.size(0), length = batch.x.size(1);
   BadRow found{.rows = rows};
-  const auto of_rows =
-      rows > 1 ? dimension_of(bad, run_quietly(run, part_of(batch, 0, rows - 1, length)).get(), rows)
-               : std::nullopt;
+  const auto dimension = [&](int64_t extent, int64_t row_end, int64_t position_end) {
+    if (extent == 1) return std::optional<BatchDimension>();
+    return dimension_of(bad, run_quietly(run, part_of(batch, 0, row_end, position_end)).get(), extent);
+  };
+  const auto of_rows = dimension(rows, rows - 1, length);
   if (!of_rows && rows > 1) return found;
-  const auto of_positions =
-      length > 1 ? dimension_of(bad, run_quietly(run, part_of(batch, 0, rows, length - 1)).get(), length)
-                 : std::nullopt;
+  const auto of_positions = dimension(length, rows, length - 1);
   const auto position_in = [&](const std::vector<int64_t>& index) -> int64_t {
     if (!of_positions) return -1;
     const int64_t i = index[static_cast<size_t>(of_positions->dim)];
@@ -120,6 +116,23 @@ BadRow by_index(const BadOp& bad, const Batch& batch, const RunBatch& run) {
   });
   for (const bool one : is_bad) found.bad_rows += one;
   return found;
+}
+
+// Errors that `run` throws count as nothing found.
+BadRow bad_row_of(const BadOp& bad, const Batch& batch, const RunBatch& run) {
+  BadRow found = by_index(bad, batch, run);
+  const bool some = found.row >= 0 && found.bad_rows < found.rows;
+  if (some || found.rows == 1) return found;
+  BadRow single{.rows = found.rows, .alone = true};
+  for (int64_t row = 0; row < single.rows; ++row) {
+    const auto trace = run_quietly(run, part_of(batch, row, row + 1, batch.x.size(1)));
+    if (trace == nullptr || !first_bad_op(*trace)) continue;
+    ++single.bad_rows;
+    if (single.row < 0) single.row = row;
+  }
+  if (single.bad_rows == 0 && found.row >= 0) return found;
+  if (single.row == found.row) single.position = found.position;
+  return single;
 }
 
 LanguageModel model_before(const BadStep& step) {
@@ -211,14 +224,7 @@ void save_bad_step(const std::string& path, const BadStep& step) {
   write_file_atomically(path, checked_bytes(std::move(file), bad_step_kind));
 }
 
-BadStep load_bad_step(const std::string& path) {
-  const Safetensors file = read_checked(path, bad_step_kind);
-  try {
-    return parse_bad_step(file);
-  } catch (const Error& error) {
-    throw_error(fmt::format("{}: {}", path, error.what()));
-  }
-}
+BadStep load_bad_step(const std::string& path) { return parse_checked(path, bad_step_kind, parse_bad_step); }
 
 std::string BadRow::text() const {
   if (row < 0)
@@ -230,22 +236,6 @@ std::string BadRow::text() const {
   const std::string others = bad_rows > 1 ? fmt::format(" and {} more", bad_rows - 1) : "";
   return fmt::format("row {} of {}{}{}{}", row, rows, others, place,
                      alone ? ", found by running each row alone" : "");
-}
-
-BadRow bad_row_of(const BadOp& bad, const Batch& batch, const RunBatch& run) {
-  BadRow found = by_index(bad, batch, run);
-  const bool some = found.row >= 0 && found.bad_rows < found.rows;
-  if (some || found.rows == 1) return found;
-  BadRow single{.rows = found.rows, .alone = true};
-  for (int64_t row = 0; row < single.rows; ++row) {
-    const auto trace = run_quietly(run, part_of(batch, row, row + 1, batch.x.size(1)));
-    if (trace == nullptr || !first_bad_op(*trace)) continue;
-    ++single.bad_rows;
-    if (single.row < 0) single.row = row;
-  }
-  if (single.bad_rows == 0 && found.row >= 0) return found;
-  if (single.row == found.row) single.position = found.position;
-  return single;
 }
 
 StepFinding examine(const BadStep& step) {

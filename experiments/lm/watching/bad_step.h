@@ -46,10 +46,6 @@ struct BadRow {
   std::string text() const;
 };
 
-// `run` goes forward and back through a batch under a trace. Errors that it throws count as nothing found.
-BadRow bad_row_of(const BadOp& bad, const Batch& batch,
-                  const std::function<std::unique_ptr<TapeTrace>(const Batch&)>& run);
-
 // --- A bad step, run again alone under a trace: which op made the first NaN or infinity, and for which row.
 
 struct StepFinding {

@@ -27,26 +27,15 @@ std::vector<double> series(Run& run, const std::string& name) {
   return run.whole_file().read("/series/" + name).to_vector<double>();
 }
 
-void plot_histories(Run& run, const std::vector<ModuleHistory>& modules) {
-  Heatmap stds{{"std of every module's output", "各模块输出的标准差"},
-               {"step", "步"},
-               {"std", "标准差"},
-               true,
-               series(run, "module_step")};
-  Heatmap gradients{{"gradient norm of every module's output", "各模块输出的梯度范数"},
-                    {"step", "步"},
-                    {"gradient norm", "梯度范数"},
-                    true,
-                    stds.columns};
+void plot_history(Run& run, const std::vector<ModuleHistory>& modules, const Phrase& title,
+                  const Phrase& value, std::vector<double> ModuleHistory::*history) {
+  Heatmap map{title, {"step", "步"}, value, true, series(run, "module_step")};
   for (const ModuleHistory& m : modules) {
     if (m.type == "Dropout") continue;
-    stds.rows.push_back(m.path);
-    gradients.rows.push_back(m.path);
-    stds.values.push_back(m.std);
-    gradients.values.push_back(m.gradient);
+    map.rows.push_back(m.path);
+    map.values.push_back(m.*history);
   }
-  run.plot(stds);
-  run.plot(gradients);
+  run.plot(map);
 }
 
 // A row of a series that a run begun by an older isobar does not have: its earlier log steps get rows of NaN.
@@ -104,13 +93,9 @@ Ridges ridges_of(Run& run, Ridges ridges) {
 void record_modules(Run& run, const Probe& probe, const SaturationProbe& all_shares, int64_t step) {
   if (!run.ranks().first()) return;  // it has the last piece, which is what a probe keeps
   if (!run.file().has("/modules")) name_columns(run, probe);
-  std::vector<double> std, mean, rms, gradient, zeros, saturated;
+  std::vector<double> zeros, saturated;
   std::string lines;  // of run.log
   for (const ModuleSignal& m : probe.signals()) {
-    std.push_back(m.output.std);
-    mean.push_back(m.output.mean);
-    rms.push_back(m.output.rms);
-    gradient.push_back(m.gradient_norm);
     const SaturatedShares* const found = all_shares.find(m.path);
     const SaturatedShares shares = found != nullptr ? *found : SaturatedShares{std::nan(""), std::nan("")};
     zeros.push_back(shares.zeros);
@@ -119,26 +104,27 @@ void record_modules(Run& run, const Probe& probe, const SaturationProbe& all_sha
                          shown(m.path), number_text(m.output.std), number_text(m.gradient_norm));
   }
   run.note(lines);
-  std::vector<double> weight_gradient, update;
-  for (const WeightSignal& w : probe.weights()) {
-    weight_gradient.push_back(w.gradient_norm);
-    update.push_back(w.update_ratio);
-  }
   run.record("module_step", static_cast<double>(step));
-  run.record("module_std", std);
-  run.record("module_mean", mean);
-  run.record("module_rms", rms);
-  run.record("module_grad_norm", gradient);
+  const auto record = [&](const char* name, const auto& signals, const auto& value) {
+    run.record(name, values_of(signals, value));
+  };
+  record("module_std", probe.signals(), [](const ModuleSignal& m) { return m.output.std; });
+  record("module_mean", probe.signals(), [](const ModuleSignal& m) { return m.output.mean; });
+  record("module_rms", probe.signals(), [](const ModuleSignal& m) { return m.output.rms; });
+  record("module_grad_norm", probe.signals(), &ModuleSignal::gradient_norm);
   record_since_added(run, "module_zeros", zeros);
   record_since_added(run, "module_saturated", saturated);
-  run.record("weight_grad_norm", weight_gradient);
-  run.record("weight_update_ratio", update);
+  record("weight_grad_norm", probe.weights(), &WeightSignal::gradient_norm);
+  record("weight_update_ratio", probe.weights(), &WeightSignal::update_ratio);
 }
 
 void report_modules(Run& run) {
   if (!run.file().has("/modules")) return;  // every step was dropped
   const std::vector<ModuleHistory> modules = module_histories(run.whole_file());
-  plot_histories(run, modules);
+  plot_history(run, modules, {"std of every module's output", "各模块输出的标准差"}, {"std", "标准差"},
+               &ModuleHistory::std);
+  plot_history(run, modules, {"gradient norm of every module's output", "各模块输出的梯度范数"},
+               {"gradient norm", "梯度范数"}, &ModuleHistory::gradient);
   Json last = Json::array();
   Table table({"module", "type", "std", "mean", "gradient norm", "zeros", "saturated"});
   std::vector<ChartRow> stds, gradients;
@@ -223,37 +209,30 @@ void say_memory(Run& run) {
 }
 
 std::vector<ModuleHistory> module_histories(const Hdf5File& file) {
-  std::vector<ModuleHistory> all;
-  for (const char* name :
-       {"/modules", "/module_types", "/series/module_std", "/series/module_mean", "/series/module_grad_norm"})
-    if (!file.has(name)) return all;
+  if (!file.has("/modules") || !file.has("/module_types")) return {};
   const std::vector<std::string> paths = file.read_strings("/modules"),
                                  types = file.read_strings("/module_types");
-  if (types.size() != paths.size()) return all;
-  const std::vector<double> std = file.read("/series/module_std").to_vector<double>(),
-                            mean = file.read("/series/module_mean").to_vector<double>(),
-                            gradient = file.read("/series/module_grad_norm").to_vector<double>();
-  const auto shares = [&](const std::string& name) {
-    return file.has("/series/" + name) ? file.read("/series/" + name).to_vector<double>()
-                                       : std::vector<double>();
-  };
-  const std::vector<double> zeros = shares("module_zeros"), saturated = shares("module_saturated");
-  const auto value_or_nan = [](const std::vector<double>& values, size_t at) {
-    return at < values.size() ? values[at] : std::nan("");
-  };
+  using History = std::vector<double> ModuleHistory::*;
+  constexpr std::array<std::pair<const char*, History>, 5> kept = {
+      {{"/series/module_std", &ModuleHistory::std},
+       {"/series/module_mean", &ModuleHistory::mean},
+       {"/series/module_grad_norm", &ModuleHistory::gradient},
+       {"/series/module_zeros", &ModuleHistory::zeros},
+       {"/series/module_saturated", &ModuleHistory::saturated}}};
+  std::vector<std::vector<double>> values;
+  for (const auto& [name, history] : kept)
+    values.push_back(file.has(name) ? file.read(name).to_vector<double>() : std::vector<double>());
   // Of a file that grows the last row may be in some of them only.
-  const size_t numbers = std::min({std.size(), mean.size(), gradient.size()});
+  const size_t numbers = std::min({values[0].size(), values[1].size(), values[2].size()});
+  if (types.size() != paths.size() || numbers < paths.size()) return {};
+  std::vector<ModuleHistory> all;
   for (size_t i = 0; i < paths.size(); ++i) {
-    ModuleHistory& module = all.emplace_back(ModuleHistory{paths[i], types[i], {}, {}, {}, {}, {}});
-    for (size_t at = i; at < numbers; at += paths.size()) {
-      module.std.push_back(std[at]);
-      module.mean.push_back(mean[at]);
-      module.gradient.push_back(gradient[at]);
-      module.zeros.push_back(value_or_nan(zeros, at));
-      module.saturated.push_back(value_or_nan(saturated, at));
-    }
+    ModuleHistory& module = all.emplace_back(ModuleHistory{paths[i], types[i], {}, {}, {}});
+    for (size_t at = i; at < numbers; at += paths.size())
+      for (size_t k = 0; k < kept.size(); ++k)
+        (module.*kept[k].second).push_back(at < values[k].size() ? values[k][at] : std::nan(""));
   }
-  return numbers < paths.size() ? std::vector<ModuleHistory>() : all;
+  return all;
 }
 
 int64_t depth_of(const std::string& path) { return std::count(path.begin(), path.end(), '.'); }

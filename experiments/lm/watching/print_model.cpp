@@ -1,14 +1,149 @@
 #include "print_model.h"
 
+#include <set>
+
 #include "../../../autograd/check/tape_page.h"
+#include "../../../core/memory.h"
+#include "../../../core/raw.h"
+#include "../../../nn/lm/grouped_query_attention.h"
 #include "../../../nn/model.h"
+#include "../../../nn/observe.h"
 #include "../../harness/table.h"
 #include "../training/corpus.h"
 #include "../training/train.h"
-#include "model_costs.h"
 
 namespace isobar {
 namespace {
+
+int64_t bytes_in_use() { return static_cast<int64_t>(memory::stats().bytes_in_use); }
+
+// What a block of this size takes from the allocator.
+int64_t bytes_taken(size_t size) {
+  const int64_t before = bytes_in_use();
+  const Storage block(size);
+  return bytes_in_use() - before;
+}
+
+// Tells which module the bytes belong to that a forward leaves. Outputs come in the order in which
+// modules finish, so all that was allocated since the last one counts as this module's; an output that dies
+// later was never kept, and is taken off again.
+class KeptBytes : public Observer {
+ public:
+  KeptBytes() : last_(bytes_in_use()) {}
+
+  void on_output(const Module& module, const Tensor& y) override {
+    settle();
+    const int64_t now = bytes_in_use();
+    kept_.push_back({module.path(), now - last_});
+    last_ = now;
+    const bool known = std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& output) {
+      return output.storage.lock() == raw::storage(y);
+    });
+    if (!known) outputs_.push_back({raw::storage(y), bytes_taken(raw::storage(y)->bytes), kept_.size() - 1});
+  }
+  void on_output_gradient(const Module&, const Tensor&) override {}
+
+  // What was allocated since the last output: the loss's. Call it once, with the loss still there.
+  int64_t finish() {
+    settle();
+    return bytes_in_use() - last_;
+  }
+  // Of the module and of what is within it.
+  int64_t of(const std::string& path) const {
+    int64_t total = 0;
+    for (const Kept& kept : kept_)
+      if (path.empty() || kept.path == path || kept.path.starts_with(path + ".")) total += kept.bytes;
+    return total;
+  }
+
+ private:
+  struct Kept {
+    std::string path;
+    int64_t bytes;
+  };
+  struct Output {
+    std::weak_ptr<Storage> storage;
+    int64_t bytes;
+    size_t index;  // of its module in kept_
+  };
+
+  // Outputs that are gone were not kept: their modules lose the bytes, whose return the next one would gain.
+  void settle() {
+    std::erase_if(outputs_, [&](const Output& output) {
+      if (!output.storage.expired()) return false;
+      kept_[output.index].bytes -= output.bytes;
+      last_ -= output.bytes;
+      return true;
+    });
+  }
+
+  std::vector<Kept> kept_;
+  std::vector<Output> outputs_;
+  int64_t last_;
+};
+
+// Inside of attention and the feed-forward part, what an op keeps cannot be distinguished from the next
+// module's.
+bool measured(const std::string& path) {
+  return !path.starts_with("blocks.") || std::count(path.begin(), path.end(), '.') <= 2;
+}
+
+// Brings a model's buffers back: a measurement must not move running statistics.
+struct KeptBuffers {
+  std::vector<std::pair<Tensor, Tensor>> all;  // and copies
+
+  explicit KeptBuffers(Module& model) {
+    visit_tensors(model, [&](const std::string&, Tensor& tensor, bool is_buffer) {
+      if (is_buffer) all.emplace_back(tensor, clone(tensor));
+    });
+  }
+  ~KeptBuffers() {
+    for (auto& [buffer, before] : all) assign(buffer, before);
+  }
+};
+
+double own_flops(Module& module, const LanguageModelConfig& config) {
+  if (auto* linear_part = dynamic_cast<Linear*>(&module))
+    return 6 * static_cast<double>(linear_part->weight.numel());
+  if (dynamic_cast<GroupedQueryAttention*>(&module) != nullptr)
+    return 12 * static_cast<double>(config.block_size) * static_cast<double>(config.n_embd);
+  return 0;
+}
+
+// The parameters that a module has itself; those seen before are tied.
+class OwnParameters : public Fields {
+ public:
+  explicit OwnParameters(std::set<const void*>& seen) : seen_(seen) {}
+  std::vector<std::string> shapes;
+
+ protected:
+  void on_parameter(std::string_view name, Tensor& tensor) override {
+    shapes.push_back(
+        fmt::format("{} {}{}", name, tensor.shape(), seen_.insert(tensor.id()).second ? "" : " tied"));
+  }
+
+ private:
+  std::set<const void*>& seen_;
+};
+
+// What the largest block keeps where it keeps all.
+int64_t kept_by_a_block(LanguageModel& model) {
+  struct Restore {
+    bool& setting;
+    const bool before = std::exchange(setting, false);
+    ~Restore() { setting = before; }
+  } restore{model.config.activation_checkpointing};
+  const ModelCosts costs = costs_of(model);
+  int64_t most = 0;
+  for (const ModuleCost& part : costs.modules)
+    if (part.type == "TransformerBlock") most = std::max(most, *part.kept);
+  return most;
+}
+
+// The gradient of lm_head's weight is made with the loss where that is fused, and is no activation.
+int64_t early_gradient(const LanguageModel& model) {
+  return model.fuses_loss() ? bytes_taken(raw::storage(model.lm_head.weight)->bytes) : 0;
+}
 
 std::string with_commas(int64_t number) {
   return number < 1000 ? std::to_string(number)
@@ -37,6 +172,50 @@ std::string count_types(const ModelCosts& costs) {
 }
 
 }  // namespace
+
+ModelCosts costs_of(LanguageModel& model) {
+  for (const NamedModule& part : named_modules(model))
+    check(
+        !part.module->observed(),
+        "costs_of: the model is observed, and what observers keep would count as its own; call it without a Watch");
+  const LanguageModelConfig& config = model.config;
+  const Tensor symbols = zeros({1, config.block_size}, Dtype::i64), next = clone(symbols);
+  const KeptBuffers buffers(model);
+  KeptBytes kept;
+  ModelCosts costs;
+  const int64_t before = bytes_in_use();
+  {
+    const Watch watch(model, kept);
+    const Tape tape({.rng = Rng(0)});
+    const Tensor loss = model.loss(symbols, next);
+    const int64_t gradient = early_gradient(model);
+    costs.loss_kept = kept.finish() - gradient;
+    costs.kept = bytes_in_use() - before - gradient;
+  }
+  costs.kept_again = config.activation_checkpointing ? kept_by_a_block(model) : 0;
+  // Parameters of a part count where fields() comes to them first.
+  std::set<const void*> counted, shown;
+  for (const NamedModule& part : named_modules(model)) {
+    ModuleCost cost{.path = part.path,
+                    .type = part.module->type_name(),
+                    .shapes = "",
+                    .parameters = 0,
+                    .kept = std::nullopt,
+                    .flops = 0};
+    for (const Tensor& parameter : parameters(*part.module))
+      if (!counted.contains(parameter.id())) cost.parameters += parameter.numel();
+    OwnParameters own(shown);
+    part.module->fields(own);
+    cost.shapes = fmt::format("{}", fmt::join(own.shapes, ", "));
+    if (measured(part.path)) cost.kept = kept.of(part.path);
+    const std::vector<NamedModule> within = named_modules(*part.module);
+    for (const NamedModule& one : within) cost.flops += own_flops(*one.module, config);
+    if (within.size() == 1)
+      for (const Tensor& parameter : parameters(*part.module)) counted.insert(parameter.id());
+    costs.modules.push_back(std::move(cost));
+  }
+  return costs;
+}
 
 std::string print_model(const LmConfig& config) {
   const int64_t vocabulary = config.vocab_size > 0

@@ -1,9 +1,5 @@
 #include "saturation.h"
 
-#include <cmath>
-#include <limits>
-#include <optional>
-
 #include "../../../core/kernels/reduce.h"
 #include "../../../nn/activation.h"
 #include "../../../nn/dyt.h"

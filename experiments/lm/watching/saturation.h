@@ -1,13 +1,6 @@
 // SaturationProbe: which share of a module's output is zero, and which share of a bounded layer's elements is
 // saturated.
 //
-//   SaturationProbe shares;
-//   {
-//     Watch watch(model, shares);
-//     … forward and back …
-//   }
-//   shares.find("blocks.0.input_layernorm")->saturated;   // 0.02
-//
 // An element is saturated where the slope of its layer is less than a tenth of its greatest slope, at 0:
 // there a gradient hardly passes any more (Glorot & Bengio 2010, "Understanding the difficulty of training
 // deep feedforward neural networks", sections 3 and 4; the tenth is ours). With u the output before weight
@@ -16,9 +9,6 @@
 //   x / √(x² + c): (1 − u²)^3/2              |u| > √(1 − 0.1^2/3)  (DyISRU, ISRUClip)
 //   erf: exp(−erf⁻¹(u)²)                     |u| > erf(√(ln 10))   (Derf)
 #pragma once
-
-#include <map>
-#include <string>
 
 #include "../../../nn/observe.h"
 
