@@ -12,15 +12,13 @@
 // alone; layernorm_bias adds the published one's bias). nGPT normalizes vectors and weights instead: an
 // embedding of length 1, no weight decay, and as many key/value heads as query heads, hence more parameters;
 // the table shows how many. dyt_equal is DyT that starts as the same function as dyt_sqrtd: alpha = 1/√d,
-// gain √d. It differs from it by what a step of AdamW changes, dyt by its initial slope and gain too.
-//
-// Written: run.h5 (/series/<size>/<net>/lr_<rate>/…: a row per seed, a column per block), runs.csv,
-// blocks.csv, summary.json. Trainings run side by side; their time is not measured (see norm_speed).
+// gain √d. It differs from it by what a step of AdamW changes, dyt by its initial slope and gain too. Trainings
+// run side by side; their time is not measured (see norm_speed).
 #include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "harness/program.h"
 #include "harness/settings.h"
-#include "lm_norms/training.h"
+#include "lm_norms/results.h"
 
 using namespace isobar;
 
@@ -111,20 +109,14 @@ void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::vec
 }
 
 // Defaults that the given settings make impossible give way; a sentence for each.
-std::vector<std::string> give_way(Config& config, const std::set<std::string>& given) {
-  std::vector<std::string> said;
-  const auto change = [&](const char* name, int64_t& value, int64_t now, const char* cause, int64_t is) {
-    said.push_back(fmt::format("{} is {} instead of {}, because {} is {}", name, now, value, cause, is));
-    value = now;
-  };
-  if (!given.contains("deep_layers") && config.deep_layers == config.n_layer)
-    change("deep_layers", config.deep_layers, 2 * config.n_layer, "n_layer", config.n_layer);
-  if (!given.contains("deep_warmup_iters") && config.deep_warmup_iters > config.deep_steps)
-    change("deep_warmup_iters", config.deep_warmup_iters, config.deep_steps * 3 / 10, "deep_steps",
-           config.deep_steps);
-  if (!given.contains("n_kv_head") && config.n_kv_head > 0 && config.n_head % config.n_kv_head != 0)
-    change("n_kv_head", config.n_kv_head, config.n_head, "n_head", config.n_head);
-  return said;
+std::vector<std::string> give_way(Config& c, const std::set<std::string>& given) {
+  GivingWay way(given);
+  if (!way.given("deep_layers") && c.deep_layers == c.n_layer)
+    way.change("deep_layers", c.deep_layers, 2 * c.n_layer, "n_layer", c.n_layer);
+  if (!way.given("deep_warmup_iters") && c.deep_warmup_iters > c.deep_steps)
+    way.change("deep_warmup_iters", c.deep_warmup_iters, c.deep_steps * 3 / 10, "deep_steps", c.deep_steps);
+  fit_kv_heads(c.n_kv_head, c.n_head, way);
+  return way.said;
 }
 
 // Checks all settings, so that a slip shows before the first hour.
@@ -137,13 +129,10 @@ NormResults all_trials(const Config& config) {
   NormResults results{};
   const auto trial = [&](int64_t width, int64_t layers, int64_t steps) {
     return Trial{.size = fmt::format("{}x{}", width, layers),
-                 .placement = "",
-                 .norm = "",
                  .width = width,
                  .layers = layers,
                  .steps = steps,
-                 .warmup = config.warmup_iters,
-                 .learning_rate = 0};
+                 .warmup = config.warmup_iters};
   };
   for (const int64_t width : config.widths)
     add_trials(results.trials, "nets", config.nets, trial(width, config.n_layer, config.steps),

@@ -13,20 +13,16 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-void measure_stream(Run& run, const std::string& key, const TrialRuns& runs) {
-  for (const auto& [when, stream] : {std::pair{"start", &TrialOutcome::start}, {"end", &TrialOutcome::end}}) {
-    const auto part = stream;
-    run.measured(fmt::format("{}.{}.last_block_std", key, when),
-                 spread_over(runs.outcomes, [&](const TrialOutcome& o) { return (o.*part).std.back(); }));
-    run.measured(fmt::format("{}.{}.std_last_over_first_block", key, when),
-                 spread_over(runs.outcomes, [&](const TrialOutcome& o) {
-                   return (o.*part).std.back() / (o.*part).std.front();
-                 }));
-    run.measured(fmt::format("{}.{}.grad_norm_first_over_last_block", key, when),
-                 spread_over(runs.outcomes, [&](const TrialOutcome& o) {
-                   return (o.*part).gradient_norm.front() / (o.*part).gradient_norm.back();
-                 }));
-  }
+bool is_stable(double val_loss, double unigram_loss) { return val_loss < 0.95 * unigram_loss; }
+
+void measure_stream(Run& run, const std::string& key, const TrialRuns& runs, Stream TrialOutcome::*stream) {
+  const auto measured = [&](const char* name, const auto& of) {
+    run.measured(key + name,
+                 spread_over(runs.outcomes, [&](const TrialOutcome& o) { return of(o.*stream); }));
+  };
+  measured(".last_block_std", [](const Stream& s) { return s.std.back(); });
+  measured(".std_last_over_first_block", [](const Stream& s) { return s.std.back() / s.std.front(); });
+  measured(".grad_norm_first_over_last_block", [](const Stream& s) { return s.gradient_ratio(); });
 }
 
 // What the net learned from the context, beyond how frequent each token is.
@@ -150,6 +146,15 @@ void plot_losses(Run& run, const NormResults& results, const std::string& size) 
   run.plot(plot);
 }
 
+// A curve for each net that has a best rate.
+void plot_best(Run& run, const NormResults& results, const std::string& size, Plot plot,
+               const std::function<void(PlotCurve&, const TrialRuns& best)>& draw) {
+  for (const std::string& net : results.nets(size))
+    if (const TrialRuns* best = results.best(size, net))
+      draw(plot.curves.emplace_back(PlotCurve{net}), *best);
+  run.plot(plot);
+}
+
 void plot_streams(Run& run, const NormResults& results, const std::string& size) {
   Plot plot{.title = Phrase{"std of each block's output after training, ", "训练后各块输出的标准差，"} + size,
             .x = {"block", "块"},
@@ -157,24 +162,11 @@ void plot_streams(Run& run, const NormResults& results, const std::string& size)
             .log = true,
             .key = "block_std." + size,
             .figures = {"block_std", "first_block"}};
-  for (const std::string& net : results.nets(size)) {
-    const TrialRuns* best = results.best(size, net);
-    if (best == nullptr) continue;
-    PlotCurve curve{net};
-    for (size_t block = 0; block < best->outcomes.front().end.std.size(); ++block) {
-      const auto std = [&](const TrialOutcome& outcome) { return outcome.end.std[block]; };
-      curve.add(static_cast<double>(block + 1), spread_over(best->outcomes, std));
-    }
-    plot.curves.push_back(std::move(curve));
-  }
-  run.plot(plot);
-}
-
-// The mean of `window` losses that end before `end`.
-double mean_before(const std::vector<double>& losses, size_t end, size_t window) {
-  return std::accumulate(losses.begin() + static_cast<std::ptrdiff_t>(end - window),
-                         losses.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
-         static_cast<double>(window);
+  plot_best(run, results, size, std::move(plot), [](PlotCurve& curve, const TrialRuns& best) {
+    for (size_t block = 0; block < best.outcomes.front().end.std.size(); ++block)
+      curve.add(static_cast<double>(block + 1),
+                spread_over(best.outcomes, [&](const TrialOutcome& o) { return o.end.std[block]; }));
+  });
 }
 
 void plot_training(Run& run, const NormResults& results, const std::string& size) {
@@ -185,25 +177,22 @@ void plot_training(Run& run, const NormResults& results, const std::string& size
       .y = {"nats a token", "纳特/词元"},
       .key = "loss." + size,
       .figures = {"start_loss"}};
-  for (const std::string& net : results.nets(size)) {
-    const TrialRuns* best = results.best(size, net);
-    if (best == nullptr) continue;
-    const auto steps = static_cast<size_t>(best->trial.steps), window = std::min<size_t>(steps, 10);
-    PlotCurve curve{net};
+  plot_best(run, results, size, std::move(plot), [](PlotCurve& curve, const TrialRuns& best) {
+    const auto steps = static_cast<size_t>(best.trial.steps), window = std::min<size_t>(steps, 10);
     for (size_t end = window; window > 0 && end <= steps; end += window) {
       std::vector<double> means;
-      for (const TrialOutcome& outcome : best->outcomes)
-        if (outcome.losses.size() >= end) means.push_back(mean_before(outcome.losses, end, window));
+      for (const TrialOutcome& outcome : best.outcomes)
+        if (outcome.losses.size() >= end) {
+          const auto last = outcome.losses.begin() + static_cast<std::ptrdiff_t>(end);
+          means.push_back(std::accumulate(last - static_cast<std::ptrdiff_t>(window), last, 0.0) /
+                          static_cast<double>(window));
+        }
       curve.add(static_cast<double>(end), spread_of(means));
     }
-    plot.curves.push_back(std::move(curve));
-  }
-  run.plot(plot);
+  });
 }
 
 }  // namespace
-
-bool is_stable(double val_loss, double unigram_loss) { return val_loss < 0.95 * unigram_loss; }
 
 std::vector<double> TrialRuns::val_losses() const { return values_of(outcomes, &TrialOutcome::val_loss); }
 std::vector<double> TrialRuns::gains(double unigram_loss) const {
@@ -295,7 +284,8 @@ void measure_nets(Run& run, const NormResults& results) {
       run.measured(key + ".val_loss", spread_of(best->val_losses()));
       measure_gain(run, key, *best, results.unigram_loss);
       run.measured(key + ".best_learning_rate", best->trial.learning_rate);
-      measure_stream(run, key, *best);
+      measure_stream(run, key + ".start", *best, &TrialOutcome::start);
+      measure_stream(run, key + ".end", *best, &TrialOutcome::end);
       if (best->outcomes.front().lengths) measure_lengths(run, key, *best);
     }
   }
@@ -337,9 +327,7 @@ void print_trials(Run& run, const NormResults& results) {
                fmt::format("{}", runs.trial.learning_rate), fmt::format("{}", runs.outcomes.size()),
                spread_text(spread_of(runs.val_losses())), runs.stable(results.unigram_loss) ? "yes" : "no",
                median([](const TrialOutcome& o) { return o.end.std.back(); }),
-               median([](const TrialOutcome& o) {
-                 return o.end.gradient_norm.front() / o.end.gradient_norm.back();
-               })});
+               median([](const TrialOutcome& o) { return o.end.gradient_ratio(); })});
   }
   run.say("\n{}\nLoss of the letters' frequencies alone: {:.4f}\n\n", table.text(), results.unigram_loss);
 }

@@ -1,18 +1,18 @@
-// Trial: one model of the norm comparison, trained from one seed.
+// Trial: one model of the norm comparison, trained from one seed; how all are trained, and what comes of them.
 #pragma once
 
+#include "../../nn/lm/ngpt.h"
 #include "../../nn/observe.h"
 #include "../harness/run.h"
 #include "../lm/training/small_config.h"
-#include "unit_lengths.h"
 
 namespace isobar {
 
 struct Trial {
-  std::string size;             // "64x4": width × blocks; "64x16.warmup_30" with its own warm-up
-  std::string placement, norm;  // as LmConfig has them; or placement "ngpt" and no norm
+  std::string size;                       // "64x4": width × blocks; "64x16.warmup_30" with its own warm-up
+  std::string placement = "", norm = "";  // as LmConfig has them; or placement "ngpt" and no norm
   int64_t width, layers, steps, warmup;
-  double learning_rate;
+  double learning_rate = 0;
 
   // "pre.rmsnorm", "ngpt".
   std::string net() const { return norm.empty() ? placement : placement + "." + norm; }
@@ -21,7 +21,20 @@ struct Trial {
 // Of the output of each block: the residual stream, and the gradient that comes back to it.
 struct Stream {
   std::vector<double> std, rms, gradient_norm;
+
+  // Of the gradient, the first block's over the last one's.
+  double gradient_ratio() const { return gradient_norm.front() / gradient_norm.back(); }
 };
+
+// How far an nGPT's vectors are from length 1 (Loshchilov et al. 2024): the largest | |v| − 1 | over vectors v
+// of n_embd numbers.
+struct LengthErrors {
+  double outputs;  // v: a row of the output of any block
+  double weights;  // v: a row of any matrix; a column of o_proj and down_proj, whose outputs are added to h
+};
+
+// `tokens` is (B, T), as for the model, which is in evaluation meanwhile (evaluation.h).
+LengthErrors length_errors(NGPT& model, const Tensor& tokens);
 
 struct TrialOutcome {
   int64_t parameters;
@@ -42,12 +55,6 @@ std::unique_ptr<Module> model_of(const LanguageModelConfig& config, const Trial&
 Stream stream_of(const Probe& probe);
 Stream unknown_stream(int64_t layers);
 
-// --- The trials of the norm comparison: what is measured of nets and pairs, table, series and charts.
-
-// Whether a net ends at 0.95 of the loss of the letters' frequencies or less: one whose blocks died still
-// learns those, which is far below the loss that it began with.
-bool is_stable(double val_loss, double unigram_loss);
-
 // A trial over its seeds, in the order of the seeds.
 struct TrialRuns {
   Trial trial;
@@ -58,7 +65,8 @@ struct TrialRuns {
   std::vector<double> gains(double unigram_loss) const;
   // Of each seed: the steps until the mean loss of twenty batches reached its target; infinite where never.
   std::vector<double> steps_to(const std::vector<double>& targets) const;
-  // Whether every seed is stable.
+  // Whether every seed ends at 0.95 of the loss of the letters' frequencies or less: a net whose blocks died
+  // still learns those, which is far below the loss that it began with.
   bool stable(double unigram_loss) const;
 };
 
@@ -78,6 +86,28 @@ struct NormResults {
   std::string prefix(const std::string& size) const;
 };
 
+// --- How trials are trained: side by side, and over more learning rates where the best is at an edge.
+
+// Trains each trial from run.seed(), run.seed() + 1, … until it has as many outcomes as `seeds_of` wants;
+// those that it has stay. `train` gives the outcome of one trial and seed.
+void train_trials(Run& run, NormResults& results,
+                  const std::function<TrialOutcome(const Trial&, int64_t seed)>& train,
+                  const std::function<int64_t(const TrialRuns&)>& seeds_of);
+
+// Adds, beside the others of its net, a trial at the next learning rate (rate_beyond) for every net with
+// several rates whose best one is at the edge of them; where every rate diverged, at the next lower one.
+// Train the trials, and call it again until it adds none. Returns whether it added one.
+bool add_rates_beyond_edges(NormResults& results);
+
+// --- Learning rates beyond the edge of a grid: a sweep ends when its best rate has a worse one on each side.
+
+// The rate to try next, where the best of `rates` is the least or the greatest of them: the next of 1e-5,
+// 3e-5, 1e-4, …, 0.3, 1 beyond it that is nearest to √10 times as far. Nothing where the best rate lies
+// between others, where there is only one rate, or where the next one would be less than 1e-5 or more than 1.
+std::optional<double> rate_beyond(std::span<const double> rates, double best);
+
+// --- What is written and said of them.
+
 // Losses, gains, learning rates and streams of every net.
 void measure_nets(Run& run, const NormResults& results);
 // runs.csv, blocks.csv, the series of run.h5.
@@ -86,16 +116,9 @@ void print_trials(Run& run, const NormResults& results);
 
 // --- Pairs of nets of the norm comparison: the same seeds, hence the same tokens and initial weights.
 
-// For every size with both nets, over the seeds that both have, each net at its best learning rate:
-//   <pair>                  val loss of one minus the other's, in nats
-//   <pair>.share_of_gain    the same over what pre.rmsnorm gained on the unigram loss, with the same seed
-//   <pair>.perplexity_percent   100 (exp(difference) − 1), of LayerNorm and RMSNorm
-// with another norm than RMSNorm, both pre or both post, the speed of learning too:
-//   pre.dyt_over_rmsnorm.largest_stable_rate   where both have several rates, over the seeds of each rate
-//   pre.dyt_over_rmsnorm.steps                 until half of what RMSNorm gains, each at its best rate
-// and of post.rmsnorm and pre.rmsnorm at each rate that both have:
-//   rmsnorm.lr_<rate>.post_minus_pre, rmsnorm.lr_<rate>.post_share_of_pre = gain(post) / gain(pre)
-// Prints LayerNorm minus RMSNorm.
+// For every size with both nets, over the seeds that both have, each net at its best learning rate; `.steps`
+// are those until half of what RMSNorm gains, `.perplexity_percent` is 100 (exp(difference) − 1). Prints
+// LayerNorm minus RMSNorm.
 void measure_pairs(Run& run, const NormResults& results);
 
 // --- The charts of the norm comparison: losses by net, and the stream through the blocks.

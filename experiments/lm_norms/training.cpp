@@ -1,5 +1,7 @@
-#include "training.h"
+#include "results.h"
 
+#include "../../autograd/ops.h"
+#include "../../nn/model.h"
 #include "../harness/each.h"
 
 namespace isobar {
@@ -28,6 +30,29 @@ constexpr std::array<double, 11> grid = {1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-
 double nearest_in_grid(double rate) {
   return *std::ranges::min_element(grid, {}, [&](double known) { return std::abs(std::log(known / rate)); });
 }
+
+// x is (N, C) or (B, T, C): the largest | |row| − 1 |.
+double largest_length_error(const Tensor& x) {
+  const auto width = static_cast<size_t>(x.size(x.ndim() - 1));
+  const std::vector<double> values = x.to_vector<double>();
+  double largest = 0;
+  for (size_t begin = 0; begin < values.size(); begin += width) {
+    double squares = 0;
+    for (size_t i = begin; i < begin + width; ++i) squares += values[i] * values[i];
+    largest = std::max(largest, std::abs(std::sqrt(squares) - 1));
+  }
+  return largest;
+}
+
+struct BlockOutputs : Observer {
+  double largest_error = 0;
+
+  void on_output(const Module& module, const Tensor& y) override {
+    if (dynamic_cast<const NGPTBlock*>(&module) != nullptr)
+      largest_error = std::max(largest_error, largest_length_error(y.detach()));
+  }
+  void on_output_gradient(const Module&, const Tensor&) override {}
+};
 
 }  // namespace
 
@@ -122,6 +147,23 @@ Stream stream_of(const Probe& probe) {
 Stream unknown_stream(int64_t layers) {
   const std::vector<double> unknown(static_cast<size_t>(layers), std::numeric_limits<double>::quiet_NaN());
   return {unknown, unknown, unknown};
+}
+
+LengthErrors length_errors(NGPT& model, const Tensor& tokens) {
+  BlockOutputs outputs;
+  {
+    const Evaluation here(model);
+    const Watch watching(model, outputs);
+    model(tokens);
+  }
+  double weights = 0;
+  for (const NamedTensor& entry : named_parameters(model)) {
+    if (entry.tensor.ndim() != 2) continue;
+    const bool columns = entry.name.ends_with("o_proj.weight") || entry.name.ends_with("down_proj.weight");
+    const Tensor values = entry.tensor.detach();
+    weights = std::max(weights, largest_length_error(columns ? contiguous(transpose(values)) : values));
+  }
+  return {.outputs = outputs.largest_error, .weights = weights};
 }
 
 }  // namespace isobar

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include "../../experiments/lm_norms/results.h"
-#include "../../experiments/lm_norms/training.h"
 #include "../run.h"
 
 namespace isobar::lm_norms_test {
