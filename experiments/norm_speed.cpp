@@ -8,9 +8,6 @@
 // Each norm is timed fused, as one op, and spelled out in several ops, forward alone and forward + backward.
 // A spelled-out norm pays for every pass over memory, so where arrays do not fit the caches the ratio of
 // passes (speed/variants.h) predicts that of times.
-//
-// Written: speed.csv, run.h5 (/series/<mode>.<shape>.<norm>: seconds by round), summary.json; and the same of
-// the other processes in folders process_2 … process_5.
 #include <charconv>
 
 #include "../core/parallel.h"
@@ -106,17 +103,17 @@ void study(Run& run, const Config& config) {
     Progress progress = run.progress(config.rounds, "rounds");
     for (int64_t round = 0; round < config.rounds; ++round) {
       for (Timed& timed : all) timed.round(), machine.turn();
-      for (Roots& each : roots) each.round(), machine.turn();
-      model.round(), machine.turn();
+      for (Roots& each : roots) each.rounds.round(), machine.turn();
+      model.rounds.round(), machine.turn();
       progress.advance();
     }
   }
 
   Csv& csv = run.csv("speed.csv", {"mode", "rows", "columns", "norm", "seconds", "seconds_min", "seconds_max",
                                    "bytes", "gb_per_s", "triad_share"});
-  std::vector<std::vector<double>> groups = model.best_quotients();
+  std::vector<std::vector<double>> groups = {model.step_quotients(), model.inference_quotients()};
   for (const Roots& each : roots)
-    for (const std::vector<double>& quotients : each.best_quotients()) groups.push_back(quotients);
+    groups.insert(groups.end(), {each.two_loops_over_one(), each.exact_over_estimate()});
   for (const Timed& timed : all) {
     publish_times(run, timed, csv);
     publish_ratios(run, timed);

@@ -68,6 +68,10 @@ void Rounds::round() {
   }
 }
 
+std::vector<double> Rounds::best_quotients(size_t a, size_t b) const {
+  return pairwise(best_of_groups(seconds_[a]), best_of_groups(seconds_[b]), std::divides());
+}
+
 std::vector<double> best_of_groups(const std::vector<double>& seconds) {
   const auto rounds = static_cast<int64_t>(seconds.size());
   check(rounds >= group_count, "best_of_groups: wanted at least {} rounds, got {}", group_count, rounds);
@@ -89,11 +93,10 @@ Step triad_step(int64_t count) {
 }
 
 void Machine::turn() {
-  using Clock = std::chrono::steady_clock;
   // Many pieces for each thread: one that starts late leaves its pieces to the others.
   const int pieces = 16 * threads();
   std::vector<double> computed(static_cast<size_t>(pieces));
-  const Clock::time_point start = Clock::now();
+  const double start = steady_seconds();
   parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
       volatile double x = 2;
@@ -102,7 +105,7 @@ void Machine::turn() {
       computed[i] = thread_seconds() - before;
     }
   });
-  seconds_.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  seconds_.push_back(steady_seconds() - start);
   const double used = std::accumulate(computed.begin(), computed.end(), 0.0);
   lost_.push_back(std::max(0.0, 1 - used / (threads() * seconds_.back())));
 }
@@ -136,6 +139,11 @@ void publish_machine(Run& run, const Disturbance& seen) {
       seen.busy() ? "busy, so these times decide no claim" : "idle", 100 * seen.lost_share,
       100 * Disturbance::most_lost, 100 * seen.spread, 100 * Disturbance::most_spread,
       100 * seen.disagreement, 100 * Disturbance::most_disagreement, load);
+}
+
+std::string range_text(const Spread& spread, int digits) {
+  return fmt::format("{:.{}f} [{:.{}f}, {:.{}f}]", spread.median, digits, spread.min, digits, spread.max,
+                     digits);
 }
 
 }  // namespace isobar::speed

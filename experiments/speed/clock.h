@@ -1,8 +1,4 @@
 // Timing by rounds: in each round every step has its turn: a slow moment of the machine hits all alike.
-//
-//   Rounds rounds({first_step, second_step}, 2e-3);
-//   for (int i = 0; i < 15; ++i) rounds.round();
-//   const std::vector<double> best = best_of_groups(rounds.seconds()[0]);
 #pragma once
 
 #include "../harness/run.h"
@@ -22,6 +18,8 @@ class Rounds {
   // Seconds of one step, by step and round: those of the fastest batch of the turn. A batch lasts 50 µs or
   // one step, less than a time slice of the scheduler, so that most batches run without an interruption.
   const std::vector<std::vector<double>>& seconds() const { return seconds_; }
+  // The time of step a over that of step b, each of the best round of a group.
+  std::vector<double> best_quotients(size_t a, size_t b) const;
 
  private:
   struct Turn {
@@ -46,11 +44,6 @@ Step triad_step(int64_t count);
 
 // --- Machine: whether others disturbed the timing. A reference loop of fixed arithmetic runs on every thread
 // between the timed steps. On an idle machine its turns are equal, and its threads compute throughout.
-//
-//   Machine machine;
-//   for (…) { rounds.round(); machine.turn(); }
-//   const Disturbance seen = machine.disturbance(quotients);
-//   if (seen.busy()) …
 
 // All three are robust: a single pause of the machine changes none of them, nor a best quotient.
 struct Disturbance {
@@ -77,8 +70,11 @@ class Machine {
   std::vector<double> seconds_, lost_;  // by turn
 };
 
-// Keys "machine.{busy, lost_share, disturbance, disagreement, load, threads}", and a line that says so.
-// load is the system's 1-minute load average, which counts this program too and decides nothing.
+// Measures "machine.…", and says so. machine.load is the system's 1-minute load average, which counts this
+// program too and decides nothing.
 void publish_machine(Run& run, const Disturbance& disturbance);
+
+// "1.03 [1.01, 1.10]": median, least and greatest.
+std::string range_text(const Spread& spread, int digits);
 
 }  // namespace isobar::speed

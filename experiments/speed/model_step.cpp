@@ -60,10 +60,8 @@ std::vector<Step> steps_of_models(uint64_t seed) {
 
 double saved_percent(double with, double without) { return 100 * (1 - without / with); }
 
-}  // namespace
-
 // Of the second step, where AdamW's moments are there. On one thread: each further one keeps scratch memory.
-ModelStep::Cost ModelStep::cost_of(const char* norm, uint64_t seed) {
+ModelStep::Cost cost_of(const char* norm, uint64_t seed) {
   const WithThreads one(1);
   const size_t before = memory::stats().bytes_in_use;
   Training training(norm, seed);
@@ -74,18 +72,15 @@ ModelStep::Cost ModelStep::cost_of(const char* norm, uint64_t seed) {
   return {.parameters = training.parameter_numbers(), .peak_mib = bytes / (1 << 20)};
 }
 
-ModelStep::ModelStep(uint64_t seed, double turn_seconds)
-    : layernorm_(cost_of("layernorm", seed)),
-      rmsnorm_(cost_of("rmsnorm", seed)),
-      rounds_(steps_of_models(seed), turn_seconds) {}
+}  // namespace
 
-std::vector<std::vector<double>> ModelStep::best_quotients() const {
-  const auto best = [&](size_t step) { return best_of_groups(rounds_.seconds()[step]); };
-  return {pairwise(best(0), best(2), std::divides()), pairwise(best(1), best(3), std::divides())};
-}
+ModelStep::ModelStep(uint64_t seed, double turn_seconds)
+    : layernorm(cost_of("layernorm", seed)),
+      rmsnorm(cost_of("rmsnorm", seed)),
+      rounds(steps_of_models(seed), turn_seconds) {}
 
 void ModelStep::publish(Run& run) const {
-  const Spread quotient = spread_of(best_quotients()[0]), inference = spread_of(best_quotients()[1]);
+  const Spread quotient = spread_of(step_quotients()), inference = spread_of(inference_quotients());
   const std::string size = fmt::format(
       "{} layers of {} channels, {} heads, {} tokens in the vocabulary, {} x {} "
       "tokens a step, f32, AdamW",
@@ -93,24 +88,24 @@ void ModelStep::publish(Run& run) const {
   run.summary()["model"] = size;
   run.measured("model.step.layernorm_over_rmsnorm.best", quotient);
   run.measured("model.inference.layernorm_over_rmsnorm.best", inference);
-  run.measured("model.parameters.saved_percent", saved_percent(layernorm_.parameters, rmsnorm_.parameters),
-               saved_percent(layernorm_.parameters,
-                             layernorm_.parameters - static_cast<double>((2 * layers + 1) * width)));
-  run.measured("model.peak_mib.layernorm", layernorm_.peak_mib);
-  run.measured("model.peak_mib.rmsnorm", rmsnorm_.peak_mib);
-  run.measured("model.peak_mib.saved_percent", saved_percent(layernorm_.peak_mib, rmsnorm_.peak_mib));
+  run.measured("model.parameters.saved_percent", saved_percent(layernorm.parameters, rmsnorm.parameters),
+               saved_percent(layernorm.parameters,
+                             layernorm.parameters - static_cast<double>((2 * layers + 1) * width)));
+  run.measured("model.peak_mib.layernorm", layernorm.peak_mib);
+  run.measured("model.peak_mib.rmsnorm", rmsnorm.peak_mib);
+  run.measured("model.peak_mib.saved_percent", saved_percent(layernorm.peak_mib, rmsnorm.peak_mib));
   for (size_t i = 0; i < 4; ++i) {
     const char *norm = i < 2 ? "layernorm" : "rmsnorm", *what = i % 2 == 0 ? "step" : "inference";
-    const std::vector<double>& seconds = rounds_.seconds()[i];
+    const std::vector<double>& seconds = rounds.seconds()[i];
     run.timing()["tokens_per_second"][what][norm] =
         static_cast<double>(batch * length) / spread_of(seconds).min;
     run.record(fmt::format("model.{}.{}", what, norm), seconds);
   }
   run.say(
-      "\nA whole model ({}):\nLayerNorm takes {:.3f} [{:.3f}, {:.3f}] times RMSNorm's time for a training step, "
-      "{:.3f} [{:.3f}, {:.3f}]\ntimes to read {} tokens and generate {}; its tensors {:.3f} MiB, RMSNorm's {:.3f}.\n\n",
-      size, quotient.median, quotient.min, quotient.max, inference.median, inference.min, inference.max,
-      prompt, length - prompt, layernorm_.peak_mib, rmsnorm_.peak_mib);
+      "\nA whole model ({}):\nLayerNorm takes {} times RMSNorm's time for a training step, {}\n"
+      "times to read {} tokens and generate {}; its tensors {:.3f} MiB, RMSNorm's {:.3f}.\n\n",
+      size, range_text(quotient, 3), range_text(inference, 3), prompt, length - prompt, layernorm.peak_mib,
+      rmsnorm.peak_mib);
 }
 
 }  // namespace isobar::speed

@@ -6,26 +6,19 @@
 
 namespace isobar::speed {
 
-class ModelStep {
- public:
-  // A turn takes a few steps, of which the fastest counts.
-  ModelStep(uint64_t seed, double turn_seconds);
-  void round() { rounds_.round(); }
-  // LayerNorm's time / RMSNorm's, of the best round of each group: of a training step, and of inference.
-  std::vector<std::vector<double>> best_quotients() const;
-  // Keys "model.{step, inference}.layernorm_over_rmsnorm.best" (a value per group of rounds),
-  // "model.parameters.saved_percent", "model.peak_mib.{layernorm, rmsnorm, saved_percent}": tensors at the
-  // peak of a step, alone in the process. Tokens per second go to "timing", the size to "model".
-  void publish(Run& run) const;
-
- private:
+struct ModelStep {
   struct Cost {
-    double parameters, peak_mib;
+    double parameters, peak_mib;  // tensors at the peak of a step, alone in the process
   };
-  static Cost cost_of(const char* norm, uint64_t seed);
+  Cost layernorm, rmsnorm;  // before the models that take turns exist: the peak counts all tensors
+  Rounds rounds;            // a turn takes a few steps, of which the fastest counts
 
-  Cost layernorm_, rmsnorm_;  // before the models that take turns exist: the peak counts all tensors
-  Rounds rounds_;
+  ModelStep(uint64_t seed, double turn_seconds);
+  // LayerNorm's time / RMSNorm's, of a training step and of inference.
+  std::vector<double> step_quotients() const { return rounds.best_quotients(0, 2); }
+  std::vector<double> inference_quotients() const { return rounds.best_quotients(1, 3); }
+  // Tokens per second go to "timing", the size to "model".
+  void publish(Run& run) const;
 };
 
 }  // namespace isobar::speed

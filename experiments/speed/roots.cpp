@@ -62,24 +62,18 @@ std::vector<Step> steps_of(int64_t count) {
 
 }  // namespace
 
-Roots::Roots(int64_t count)
-    : count_(count), error_(error_of_estimate(count)), rounds_(steps_of(count), 2e-3) {}
-
-std::vector<std::vector<double>> Roots::best_quotients() const {
-  const auto best = [&](size_t step) { return best_of_groups(rounds_.seconds()[step]); };
-  return {pairwise(best(1), best(0), std::divides()), pairwise(best(0), best(2), std::divides())};
-}
+Roots::Roots(int64_t n) : count(n), error(error_of_estimate(n)), rounds(steps_of(n), 2e-3) {}
 
 void Roots::publish(Run& run) const {
-  const std::string key = fmt::format("root.{}", count_);
-  const Spread two_loops = spread_of(best_quotients()[0]), exact = spread_of(best_quotients()[1]);
+  const std::string key = fmt::format("root.{}", count);
+  const Spread two_loops = spread_of(two_loops_over_one()), exact = spread_of(exact_over_estimate());
   run.measured(key + ".two_loops_over_one.best", two_loops);
   run.measured(key + ".exact_over_estimate.best", exact);
-  run.measured(key + ".estimate.relative_error", error_);
+  run.measured(key + ".estimate.relative_error", error);
   run.say(
-      "1/√x of {} numbers: two loops take {:.2f} [{:.2f}, {:.2f}] times the time of one, which is\n"
-      "{:.2f} [{:.2f}, {:.2f}] times that of the CPU's estimate and a Newton step (off by {:.1e}).\n",
-      count_, two_loops.median, two_loops.min, two_loops.max, exact.median, exact.min, exact.max, error_);
+      "1/√x of {} numbers: two loops take {} times the time of one, which is\n"
+      "{} times that of the CPU's estimate and a Newton step (off by {:.1e}).\n",
+      count, range_text(two_loops, 2), range_text(exact, 2), error);
 }
 
 }  // namespace isobar::speed

@@ -7,20 +7,15 @@ namespace isobar::speed {
 
 // Over so many floats: 1/√x exactly, in one loop and in two (√x is stored and read again), and by the CPU's
 // estimate and a Newton step, r ← r (1.5 − ½ x r²). What starting an op costs is not in these times.
-class Roots {
- public:
-  explicit Roots(int64_t count);
-  void round() { rounds_.round(); }
-  // Times of two loops over one, and of the exact one over the estimate, of the best round of each group.
-  std::vector<std::vector<double>> best_quotients() const;
-  // Keys "root.<count>.two_loops_over_one.best" and "root.<count>.exact_over_estimate.best", a value per
-  // group of rounds, and "root.<count>.estimate.relative_error", the largest.
-  void publish(Run& run) const;
+struct Roots {
+  int64_t count;
+  double error;  // relative, of the estimate: the largest
+  Rounds rounds;
 
- private:
-  int64_t count_;
-  double error_;
-  Rounds rounds_;
+  explicit Roots(int64_t count);
+  std::vector<double> two_loops_over_one() const { return rounds.best_quotients(1, 0); }
+  std::vector<double> exact_over_estimate() const { return rounds.best_quotients(0, 2); }
+  void publish(Run& run) const;
 };
 
 }  // namespace isobar::speed

@@ -32,6 +32,12 @@ int passes_of(const Variant& variant, const Mode& mode) {
   return variant.forward_passes + (mode.backward ? variant.backward_passes : 0);
 }
 
+// a / b of the passes over memory.
+double quotient_of_passes(const Pair& pair, const Mode& mode) {
+  return static_cast<double>(passes_of(variant_named(pair.first), mode)) /
+         passes_of(variant_named(pair.second), mode);
+}
+
 // x and dy (N, C).
 Step step_of(const Variant& variant, const Mode& mode, const Tensor& x, const Tensor& dy, const Weights& w) {
   if (!mode.backward) return [=, norm = variant.norm] { norm(x, w); };
@@ -54,6 +60,10 @@ std::vector<Step> steps_of(const Size& size, const Mode& mode, const Rng& rng) {
   return steps;
 }
 
+size_t number_of(const std::string& variant) {
+  return static_cast<size_t>(&variant_named(variant) - variants.data());
+}
+
 std::string key_of(const Timed& timed, const std::string& name) {
   return fmt::format("{}.{}.{}", timed.mode().name, timed.shape(), name);
 }
@@ -62,16 +72,11 @@ std::string key_of(const Timed& timed, const std::string& name) {
 
 const std::span<const Pair> ratios = pairs;
 
-double quotient_of_passes(const Pair& pair, const Mode& mode) {
-  return static_cast<double>(passes_of(variant_named(pair.first), mode)) /
-         passes_of(variant_named(pair.second), mode);
-}
-
 Timed::Timed(const Size& size, const Mode& mode, double turn_seconds, const Rng& rng)
     : size_(size), mode_(mode), rounds_(steps_of(size, mode, rng), turn_seconds) {}
 
 const std::vector<double>& Timed::of(const std::string& variant) const {
-  return rounds_.seconds()[static_cast<size_t>(&variant_named(variant) - variants.data())];
+  return rounds_.seconds()[number_of(variant)];
 }
 
 std::vector<double> Timed::triad_share(const Variant& variant) const {
@@ -84,7 +89,7 @@ std::vector<double> Timed::quotients(const Pair& pair) const {
 }
 
 std::vector<double> Timed::best_quotients(const Pair& pair) const {
-  return pairwise(best_of_groups(of(pair.first)), best_of_groups(of(pair.second)), std::divides());
+  return rounds_.best_quotients(number_of(pair.first), number_of(pair.second));
 }
 
 void publish_times(Run& run, const Timed& timed, Csv& csv) {
@@ -155,8 +160,7 @@ void print_ratios(Run& run, std::span<const Timed> all, const Mode& mode) {
     std::vector<std::string> row{fmt::format("{} / {}", pair.first, pair.second)};
     for (const Timed& timed : all) {
       if (timed.mode().backward != mode.backward) continue;
-      const Spread best = spread_of(timed.best_quotients(pair));
-      row.push_back(fmt::format("{:.2f} [{:.2f}, {:.2f}]", best.median, best.min, best.max));
+      row.push_back(range_text(spread_of(timed.best_quotients(pair)), 2));
     }
     row.push_back(fmt::format("{:.2f}", quotient_of_passes(pair, mode)));
     table.row(row);

@@ -20,8 +20,6 @@ constexpr Mode modes[] = {{"forward", false}, {"forward_backward", true}};
 // The quotients a / b of times that are published.
 using Pair = std::pair<const char*, const char*>;
 extern const std::span<const Pair> ratios;
-// a / b of the passes over memory.
-double quotient_of_passes(const Pair& pair, const Mode& mode);
 
 class Timed {
  public:

@@ -7,7 +7,21 @@ namespace {
 
 constexpr int64_t counted_rows = 1000, counted_columns = 512;
 
-// --- the norms, spelled out
+// --- the norms, fused
+
+Tensor fused_rms_norm(const Tensor& x, const Weights& w) {
+  return rms_norm(x, w.weight.shape(), w.weight, eps);
+}
+Tensor fused_layer_norm(const Tensor& x, const Weights& w) {
+  return layer_norm(x, w.weight.shape(), w.weight, w.bias, eps);
+}
+Tensor fused_layer_norm_no_bias(const Tensor& x, const Weights& w) {
+  return layer_norm(x, w.weight.shape(), w.weight, {}, eps);
+}
+Tensor fused_dyt(const Tensor& x, const Weights& w) { return dyt(x, w.alpha, w.weight, w.bias); }
+Tensor fused_dyisru(const Tensor& x, const Weights& w) { return dyisru(x, w.log_c, w.weight, w.bias); }
+
+// --- and spelled out
 
 // The variance as a function of its own, which takes the mean once more: 6 passes. (var() is one op.)
 Tensor var_spelled(const Tensor& x) { return mean(square(x - mean(x, {-1}, true)), {-1}, true); }
@@ -53,27 +67,22 @@ Tensor batch_norm_kept(const Tensor& x, const Weights& w) {
 // Forward 8 passes: multiply 2, tanh 2, multiply 2, add 2.
 Tensor dyt_spelled(const Tensor& x, const Weights& w) { return tanh(x * w.alpha) * w.weight + w.bias; }
 
-void expect_equal(Run& run, const char* a_name, const Tensor& a, const char* b_name, const Tensor& b) {
-  const double most = std::sqrt(max(square(a - b)).item());
-  // f32, of outputs up to 5: each op rounds by 6e-8 relative.
-  run.expect(fmt::format("{} equals {}", a_name, b_name), most < 5e-6,
-             fmt::format("largest |a − b| {}", most));
-}
-
-void expect_equal_results(Run& run, const Tensor& x, const Weights& weights) {
+void expect_equal_results(Run& run, const Tensor& x, const Weights& w) {
+  const auto expect = [&](const char* name, const char* of, const Tensor& wanted) {
+    const double most = std::sqrt(max(square(variant_named(name).norm(x, w) - wanted)).item());
+    // f32, of outputs up to 5: each op rounds by 6e-8 relative.
+    run.expect(fmt::format("{} equals {}", name, of), most < 5e-6, fmt::format("largest |a − b| {}", most));
+  };
   for (const auto& [spelled, fused] : {std::pair{"layernorm_var", "layernorm_fused"},
                                        {"layernorm_squares", "layernorm_fused"},
                                        {"layernorm_script", "layernorm_fused"},
                                        {"rmsnorm_spelled", "rmsnorm"},
                                        {"rmsnorm_script", "rmsnorm"},
-                                       {"dyt_spelled", "dyt"}}) {
-    expect_equal(run, spelled, variant_named(spelled).norm(x, weights), fused,
-                 variant_named(fused).norm(x, weights));
-  }
-  expect_equal(run, "batchnorm", batch_norm_squares(x, weights), "batch_norm()",
-               batch_norm(x, weights.weight, weights.bias, eps));
-  expect_equal(run, "batchnorm_inference", batch_norm_kept(x, weights), "batch_norm() with kept statistics",
-               batch_norm(x, weights.weight, weights.bias, eps, weights.kept_mean, weights.kept_variance));
+                                       {"dyt_spelled", "dyt"}})
+    expect(spelled, fused, variant_named(fused).norm(x, w));
+  expect("batchnorm", "batch_norm()", batch_norm(x, w.weight, w.bias, eps));
+  expect("batchnorm_inference", "batch_norm() with kept statistics",
+         batch_norm(x, w.weight, w.bias, eps, w.kept_mean, w.kept_variance));
 }
 
 void publish_reductions(Run& run, const Variant& variant, const Work& work) {
@@ -97,24 +106,9 @@ void publish_reductions(Run& run, const Variant& variant, const Work& work) {
 // four flops for the mean's rounding and eps, root and reciprocal; mean and r are kept as doubles. tanh
 // counts as one flop; DyISRU takes two for x² + C, root and reciprocal, and two products.
 const std::array<Variant, 13> variants = {{
-    {"rmsnorm",
-     [](const Tensor& x, const Weights& w) { return rms_norm(x, w.weight.shape(), w.weight, eps); },
-     2,
-     3,
-     1,
-     {3 + 3, 7, 16}},
-    {"layernorm_fused",
-     [](const Tensor& x, const Weights& w) { return layer_norm(x, w.weight.shape(), w.weight, w.bias, eps); },
-     2,
-     3,
-     2,
-     {1 + 3 + 4, 8, 16}},
-    {"layernorm_no_bias",
-     [](const Tensor& x, const Weights& w) { return layer_norm(x, w.weight.shape(), w.weight, {}, eps); },
-     2,
-     3,
-     2,
-     {1 + 3 + 3, 8, 16}},
+    {"rmsnorm", fused_rms_norm, 2, 3, 1, {3 + 3, 7, 16}},
+    {"layernorm_fused", fused_layer_norm, 2, 3, 2, {1 + 3 + 4, 8, 16}},
+    {"layernorm_no_bias", fused_layer_norm_no_bias, 2, 3, 2, {1 + 3 + 3, 8, 16}},
     {"layernorm_var", layer_norm_var, 15, 1 + 6 + 8 + 3 + 4 + 3 + (3 + 4 + 4), 3},
     {"layernorm_squares", layer_norm_squares, 12, 1 + 6 + 8 + 4 + 3 + (3 + 4), 2},
     {"rmsnorm_spelled", rms_norm_spelled, 7, 6 + 8 + 4 + 3, 1},
@@ -122,19 +116,9 @@ const std::array<Variant, 13> variants = {{
     {"rmsnorm_script", rms_norm_script, 7, 6 + 6 + 4 + 3, 1},
     {"batchnorm", batch_norm_squares, 12, 1 + 6 + 8 + 4 + 3 + (3 + 4), 2},
     {"batchnorm_inference", batch_norm_kept, 8, 1 + 6 + 2, 0},
-    {"dyt",
-     [](const Tensor& x, const Weights& w) { return dyt(x, w.alpha, w.weight, w.bias); },
-     2,
-     3,
-     0,
-     {1 + 1 + 2}},
+    {"dyt", fused_dyt, 2, 3, 0, {1 + 1 + 2}},
     {"dyt_spelled", dyt_spelled, 8, 1 + 6 + 7 + 6, 0},
-    {"dyisru",
-     [](const Tensor& x, const Weights& w) { return dyisru(x, w.log_c, w.weight, w.bias); },
-     2,
-     3,
-     0,
-     {2 + 2 + 2 + 2}},
+    {"dyisru", fused_dyisru, 2, 3, 0, {2 + 2 + 2 + 2}},
 }};
 
 const Variant& variant_named(const std::string& name) {

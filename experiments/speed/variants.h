@@ -51,9 +51,8 @@ struct Work {
 // From the tape of one forward in f32, x (N, C).
 Work work_of(const Variant& variant, const Tensor& x, const Weights& weights);
 
-// For x (1000, 512) keys "reductions.<variant>" and "ops.<variant>" of the spelled-out norms, and per element
-// of x, for all, "flops.<variant>" and "bytes.<variant>" (theory: 4 bytes a pass; rows and weights add 1 %),
-// and "flops.layernorm_squares_over_{batchnorm, batchnorm_inference}". Expects reductions and results.
+// Measures, for x (1000, 512), reductions and ops of the spelled-out norms, and flops and bytes per element of
+// x of all (theory: 4 bytes a pass; rows and weights add 1 %). Expects reductions and results.
 void check_variants(Run& run);
 
 }  // namespace isobar::speed
