@@ -4,8 +4,6 @@
 // that of x/‖x‖ is I/‖x‖ − x xᵀ/‖x‖³; with a constant rms its diagonal is solved by y = √d tanh(x/(ρ√d)),
 // which is DyT with √d and ρ absorbed, and with rms = x/y by y = √d x/√(x² + C); DyISRU is the best
 // elementwise result.
-//
-// Written: measurements.csv, run.h5 (/series/ode.…: rows x, y, slope), summary.json.
 #include <numbers>
 
 #include "../nn/nn.h"
@@ -42,7 +40,6 @@ Vector outputs(Module&& module, int64_t d, const Vector& xs) {
 
 // What becomes of one element x among d whose others are ±1, in RMSNorm (measured on the module), beside
 // DyTSqrtD, DyISRU with C = d, and DyT, all as they are initialised; and how far the three are from RMSNorm.
-// Theory: √d x/√(x² + d − 1) for RMSNorm, √d tanh(x/√d), √d x/√(x² + d).
 void plot_curves(Run& run, int64_t d) {
   constexpr int points = 80;
   const auto n = static_cast<double>(d);
@@ -109,12 +106,10 @@ void measure_curve(Measurements& measurements, const std::string& name, Module& 
   }
 }
 
-// With a cap of 1, where tanh and x/√(1 + x²) are themselves, <curve> tanh or isru:
-//   "clip.<curve>.largest_gap"  the largest |clip(x, −1, 1) − y|, at x = 1: 1 − tanh 1, 1 − 1/√2
-//   "clip.<curve>.bound"        the largest |y|
-//   "sign.<curve>.gap.k<k>"     the largest |sign(x) − y(k x)| over |x| ≥ 1: 1 − y(k)
-// "chain.sign.error": x/√x², RMSNorm of one number, against sign(x); "chain.sign.mse": against RMSNorm of 512
-// numbers N(0, 1): E(|x| − 1)² = 2 − 2√(2/π), with a row's rms as 1.
+// With a cap of 1, where tanh and x/√(1 + x²) are themselves: the largest |clip(x, −1, 1) − y|, at x = 1, the
+// largest |y|, and the largest |sign(x) − y(k x)| over |x| ≥ 1. "chain.sign.error": x/√x², RMSNorm of one
+// number, against sign(x); "chain.sign.mse": against RMSNorm of 512 numbers N(0, 1): E(|x| − 1)² = 2 − 2√(2/π),
+// with a row's rms as 1.
 void measure_clips(Measurements& measurements, const Rng& rng) {
   Softcap softcap(1);
   ISRUClip isru(1);

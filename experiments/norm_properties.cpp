@@ -5,8 +5,6 @@
 // lines that print its examples work; BatchNorm does not suit small batches; leaving out beta saves memory;
 // eps prevents the division by zero; no information is lost; subtracting the mean makes a distribution more
 // symmetric.
-//
-// Written: measurements.csv, and "measured" of summary.json, which the claims' verdicts are computed from.
 #include "harness/program.h"
 #include "properties/properties.h"
 

@@ -10,22 +10,17 @@
 
 namespace isobar::jacobian {
 
-// Keys "ode.dyt_sqrtd.d<d>.…" for ρ = 1.7 and "ode.dyisru.d<d>.c<C>.…" for C = 1, d − 1, d:
-//   slope_residual               the largest |slope − right-hand side|, the slope by backward
-//   finite_difference_residual   the same, the slope by differences of the module's outputs
-//   integrated_diff              the largest |y − Runge-Kutta's|, from one point of the curve onwards
-//   y_at_0
-// The curves go to run.h5: /series/<same key>: rows x, y, slope.
+// Keys "ode.dyt_sqrtd.d<d>.…" for ρ = 1.7 and "ode.dyisru.d<d>.c<C>.…" for C = 1, d − 1, d: slope_residual, the
+// largest |slope − right-hand side|, the slope by backward; finite_difference_residual, the same by differences
+// of outputs; integrated_diff, the largest |y − Runge-Kutta's|; y_at_0. The curves go to run.h5.
 void measure_odes(Measurements& measurements, int64_t d, Run& run);
 
-// DyT as its authors define it, for random α, γ, β, keys "dyt.d<d>.…":
-//   formula_diff          the largest |y − (γ tanh(αx) + β)|
-//   alpha_gradient_diff   |dα − Σ u γ (1 − tanh²(αx)) x|
-//   weight_and_bias_get_gradients (1: yes), trainable_numbers, trainable_numbers_without_bias, first_alpha
+// "dyt.d<d>.…": DyT as its authors define it, γ tanh(αx) + β, for random α, γ, β; and dα = Σ u γ (1 −
+// tanh²(αx)) x.
 void measure_dyt(Measurements& measurements, int64_t d, const Rng& rng);
 
-// DyT with α = 1/(ρ√d) and weight √d against DyTSqrtD, ρ = 1: "dyt_as_dyt_sqrtd.d<d>.{max_abs_diff, alpha,
-// weight}"; and where each starts: "slope_at_0.d<d>.{dyt_default, dyt_sqrtd_default, dyt_as_dyt_sqrtd}".
+// "dyt_as_dyt_sqrtd.d<d>.…": DyT with α = 1/(ρ√d) and weight √d against DyTSqrtD, ρ = 1; and the slope with
+// which each starts.
 void measure_dyt_as_dyt_sqrtd(Measurements& measurements, int64_t d, const Rng& rng);
 
 // "exact_per_element.d<d>.max_abs_diff": DyISRU with C_i = Σ_{j≠i} x_j² for element i, against RMSNorm.

@@ -79,7 +79,7 @@ double moment(const Population& population, const std::function<double(const Pop
 }
 
 // The error of gain · f, and the gain.
-Fit fit_of(const Population& population, const std::function<double(double x)>& f, bool free_gain, double p) {
+Fit fit_of(const Population& population, bool free_gain, double p, const std::function<double(double x)>& f) {
   const double ff = moment(population, [&](const auto& at) { return f(at.x) * f(at.x); });
   const double fy = moment(population, [&](const auto& at) { return f(at.x) * at.mean; });
   const double gain = free_gain ? fy / ff : 1;
@@ -89,16 +89,6 @@ Fit fit_of(const Population& population, const std::function<double(double x)>& 
   });
   return {p, gain, population.best_mse() + excess};
 }
-
-}  // namespace
-
-const std::array<Curve, 2> curves = {{
-    {"dyt", [](double x, double p, double sqrt_d) { return sqrt_d * std::tanh(p * x / sqrt_d); }, 1e-3, 1e2},
-    {"dyisru", [](double x, double p, double sqrt_d) { return sqrt_d * x / std::sqrt(x * x + p); }, 1e-2,
-     1e8},
-}};
-
-namespace {
 
 // Channels `begin` to `end` of x (rows, d).
 Sample sample_of(const std::string& name, const Tensor& x, int64_t begin, int64_t end,
@@ -113,7 +103,20 @@ Tensor with_outlier(const Tensor& x, const Tensor& factors) {
   return concat({slice(x, 1, 0, 1) * factors, slice(x, 1, 1, x.size(1))}, 1);
 }
 
+// What fit(p) gives at the p of its least error, which is sought by its logarithm.
+template <class F>
+Fit least(const Curve& curve, const F& fit) {
+  const auto mse = [&](double log_p) { return fit(std::exp(log_p)).mse; };
+  return fit(std::exp(argmin(mse, std::log(curve.low), std::log(curve.high))));
+}
+
 }  // namespace
+
+const std::array<Curve, 2> curves = {{
+    {"dyt", [](double x, double p, double sqrt_d) { return sqrt_d * std::tanh(p * x / sqrt_d); }, 1e-3, 1e2},
+    {"dyisru", [](double x, double p, double sqrt_d) { return sqrt_d * x / std::sqrt(x * x + p); }, 1e-2,
+     1e8},
+}};
 
 std::vector<Sample> draw_samples(int64_t rows, int64_t d, const Rng& rng) {
   const auto draw = [&](const char* name) { return rng.split(name).normal({rows, d}, 0, 1, Dtype::f64); };
@@ -153,8 +156,7 @@ Fit best_fit(const Sample& sample, const Curve& curve, bool free_gain) {
   const double sqrt_d = std::sqrt(static_cast<double>(sample.d));
   const auto count = static_cast<double>(sample.x.size());
   const double yy = dot(sample.y, sample.y);
-  const auto fit = [&](double log_p) {
-    const double p = std::exp(log_p);
+  return least(curve, [&](double p) {
     double tt = 0, ty = 0;
     for (size_t i = 0; i < sample.x.size(); ++i) {
       const double t = curve.value(sample.x[i], p, sqrt_d);
@@ -163,8 +165,7 @@ Fit best_fit(const Sample& sample, const Curve& curve, bool free_gain) {
     }
     const double gain = free_gain ? ty / tt : 1;
     return Fit{p, gain, (yy - 2 * gain * ty + gain * gain * tt) / count};
-  };
-  return fit(argmin([&](double log_p) { return fit(log_p).mse; }, std::log(curve.low), std::log(curve.high)));
+  });
 }
 
 void measure_fits(Measurements& measurements, int64_t rows, int64_t d, const Rng& rng) {
@@ -189,7 +190,7 @@ double Population::best_mse() const {
 }
 
 Population normal_population(int64_t d) {
-  Population population{.name = "normal", .d = d, .points = {}};
+  Population population{"normal", d, {}};
   const std::vector<Node> others = chi_square(static_cast<double>(d - 1));
   over_magnitudes(1, [&](double x, double dx) {
     population.points.push_back(point_at(x, 2 * dx * normal_density(x, 1), d, others));
@@ -198,7 +199,7 @@ Population normal_population(int64_t d) {
 }
 
 Population outlier_population(int64_t d) {
-  Population population{.name = "outlier_channel", .d = d, .points = {}};
+  Population population{"outlier_channel", d, {}};
   const std::vector<Node> beside_outlier = chi_square(static_cast<double>(d - 1)),
                           beside_others = with_squared_outlier(chi_square(static_cast<double>(d - 2)));
   const double one = 1 / static_cast<double>(d);
@@ -211,7 +212,7 @@ Population outlier_population(int64_t d) {
 }
 
 Population constant_outlier_population(int64_t d) {
-  Population population{.name = "constant_outlier", .d = d, .points = {}};
+  Population population{"constant_outlier", d, {}};
   const std::vector<Node> beside_outlier = chi_square(static_cast<double>(d - 1));
   std::vector<Node> beside_others = chi_square(static_cast<double>(d - 2));
   for (Node& node : beside_others) node.value += outlier * outlier;
@@ -225,18 +226,13 @@ Population constant_outlier_population(int64_t d) {
 
 Fit best_fit(const Population& population, const Curve& curve, bool free_gain) {
   const double sqrt_d = std::sqrt(static_cast<double>(population.d));
-  const auto fit = [&](double log_p) {
-    const double p = std::exp(log_p);
-    return fit_of(
-        population, [&](double x) { return curve.value(x, p, sqrt_d); }, free_gain, p);
-  };
-  return fit(argmin([&](double log_p) { return fit(log_p).mse; }, std::log(curve.low), std::log(curve.high)));
+  return least(curve, [&](double p) {
+    return fit_of(population, free_gain, p, [&](double x) { return curve.value(x, p, sqrt_d); });
+  });
 }
 
 double identity_mse(const Population& population, bool free_gain) {
-  return fit_of(
-             population, [](double x) { return x; }, free_gain, 1)
-      .mse;
+  return fit_of(population, free_gain, 1, [](double x) { return x; }).mse;
 }
 
 void measure_populations(Measurements& measurements, int64_t d) {

@@ -42,8 +42,7 @@ struct Fit {
 // The best p, for gain · curve: with gain 1, or with the best gain for each p (a trained weight).
 Fit best_fit(const Sample& sample, const Curve& curve, bool free_gain);
 
-// Keys "fit.<sample>.<curve>.{mse, p}" and "fit.<sample>.dyisru_over_dyt" (of mse), with gain 1; the same
-// with "fit_gain" for a free gain, and its ".gain".
+// Keys "fit.<sample>.…" with gain 1; the same with "fit_gain" for a free gain.
 void measure_fits(Measurements& measurements, int64_t rows, int64_t d, const Rng& rng);
 
 // --- Population: all elements of rows of d of a given law, and what RMSNorm makes of them, by quadrature. Of
@@ -77,8 +76,7 @@ Fit best_fit(const Population& population, const Curve& curve, bool free_gain);
 // The error of f(x) = gain · x, with gain 1 or the best one.
 double identity_mse(const Population& population, bool free_gain);
 
-// Keys "fit.<population>.best_mse", and errors in its units: "fit.<population>.{dyisru, dyt,
-// identity}_over_best"; the same with "fit_gain" for a free gain.
+// Keys "fit.<population>.best_mse", and "fit.<population>.…_over_best" in its units.
 void measure_populations(Measurements& measurements, int64_t d);
 
 }  // namespace isobar::jacobian

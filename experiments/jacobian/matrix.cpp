@@ -53,26 +53,22 @@ void compare(Measurements& measurements, const std::string& key, const Matrix& o
   measurements.add(key + ".rank_first_dropped", rank.first_dropped);
 }
 
-void measure_rms_norm(Measurements& measurements, const std::string& key, const Tensor& x, double eps) {
+// LayerNorm where centred, else RMSNorm.
+void measure_norm(Measurements& measurements, const std::string& key, const Tensor& x, bool centred,
+                  double eps) {
   const int64_t n = x.numel();
   const auto d = static_cast<double>(n);
-  const auto [v, y, r] = normalize(x.to_vector<double>(), false, eps);
+  const Normalized at = normalize(x.to_vector<double>(), centred, eps);
+  const double ones_lost = centred ? 1 / d : 0;
   const Matrix closed =
-      matrix_of(n, [&y = y, r = r, d](size_t i, size_t j) { return r * ((i == j) - y[i] * y[j] / d); });
-  compare(measurements, key, backward_jacobian([&](const Tensor& t) { return rms_norm(t, {n}, {}, eps); }, x),
-          {closed, v, eps * r * r * r, eps > 0 ? n : n - 1});
-}
-
-void measure_layer_norm(Measurements& measurements, const std::string& key, const Tensor& x, double eps) {
-  const int64_t n = x.numel();
-  const auto d = static_cast<double>(n);
-  const auto [v, h, r] = normalize(x.to_vector<double>(), true, eps);
-  const Matrix closed = matrix_of(
-      n, [&h = h, r = r, d](size_t i, size_t j) { return r * ((i == j) - 1 / d - h[i] * h[j] / d); });
-  const Matrix ours = backward_jacobian([&](const Tensor& t) { return layer_norm(t, {n}, {}, {}, eps); }, x);
-  compare(measurements, key, ours, {closed, v, eps * r * r * r, eps > 0 ? n - 1 : n - 2});
-  const Vector ones(v.size(), 1);
-  measurements.add(key + ".null_of_ones", norm(times(ours, ones)) / norm(ones), 0);
+      matrix_of(n, [&](size_t i, size_t j) { return at.r * ((i == j) - ones_lost - at.y[i] * at.y[j] / d); });
+  const auto function = [&](const Tensor& t) {
+    return centred ? layer_norm(t, {n}, {}, {}, eps) : rms_norm(t, {n}, {}, eps);
+  };
+  const Matrix ours = backward_jacobian(function, x);
+  compare(measurements, key, ours, {closed, at.v, eps * at.r * at.r * at.r, n - centred - (eps == 0)});
+  const Vector ones(at.v.size(), 1);
+  if (centred) measurements.add(key + ".null_of_ones", norm(times(ours, ones)) / norm(ones), 0);
 }
 
 void measure_unit(Measurements& measurements, const std::string& key, const Tensor& x) {
@@ -198,11 +194,11 @@ void measure_jacobians(Measurements& measurements, int64_t d, const Rng& rng) {
   // A mean of 0.5 and a std of 1.5, so that neither LayerNorm's centring nor the scale is without effect.
   const Tensor x = rng.split("x").normal({d}, 0.5, 1.5, Dtype::f64);
   const auto key = [d](const char* function) { return fmt::format("jacobian.{}.d{}", function, d); };
-  measure_rms_norm(measurements, key("rmsnorm"), x, 0);
-  measure_layer_norm(measurements, key("layernorm"), x, 0);
+  measure_norm(measurements, key("rmsnorm"), x, false, 0);
+  measure_norm(measurements, key("layernorm"), x, true, 0);
   measure_unit(measurements, key("unit"), x);
-  measure_rms_norm(measurements, key("rmsnorm_eps"), x, default_eps);
-  measure_layer_norm(measurements, key("layernorm_eps"), x, default_eps);
+  measure_norm(measurements, key("rmsnorm_eps"), x, false, default_eps);
+  measure_norm(measurements, key("layernorm_eps"), x, true, default_eps);
 
   const Tensor scaled = x / sqrt(sum(square(x))) * std::sqrt(static_cast<double>(d));
   measurements.add(fmt::format("identity.d{}.max_abs_diff", d),

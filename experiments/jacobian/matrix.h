@@ -47,21 +47,18 @@ Rank rank_of(Matrix a, double tolerance = 1e-9);
 // Without eps the direction x is lost (J x = 0) and the rank is d − 1, LayerNorm's d − 2 (x and 1 are lost).
 // With eps J v = eps r³ v for v = x, or x − mean in LayerNorm: small, not zero.
 
-// Keys "jacobian.<function>.d<d>.…", function one of rmsnorm, layernorm, unit, rmsnorm_eps, layernorm_eps:
-//   max_abs_diff   backward against the closed form        asymmetry   the largest |J − Jᵀ|
-//   null           ‖J v‖/‖v‖                               rank, rank_last_kept, rank_first_dropped
-//   null_with_eps  the same with eps, and null_over_theory: that in units of eps r³
-// and "identity.d<d>": the largest |RMSNorm(x) − √d x/‖x‖|.
+// Keys "jacobian.<function>.d<d>.…": max_abs_diff, of backward and closed form; asymmetry, the largest |J −
+// Jᵀ|; null, ‖J v‖/‖v‖, and null_over_theory, that in units of eps r³; ranks. And "identity.d<d>": the largest
+// |RMSNorm(x) − √d x/‖x‖|.
 void measure_jacobians(Measurements& measurements, int64_t d, const Rng& rng);
 
-// Keys "second.rmsnorm.d<d>.…": the gradient with respect to x of uᵀ J(x) v, for random u and v, by double
-// backward: its largest difference from the closed form, and from central differences of the closed first
-// derivative, both in units of its largest element.
+// Keys "second.rmsnorm.d<d>.…": the gradient of uᵀ J(x) v, for random u and v, by double backward: its largest
+// difference from the closed form, and from central differences of the closed first derivative, both in units
+// of its largest element.
 void measure_second_derivatives(Measurements& measurements, int64_t d, const Rng& rng);
 
-// Source 004's expansion of x/‖x‖ to first order in Δ, Δ/‖x‖ − (x·Δ) x/‖x‖³, with s = ‖Δ‖/‖x‖: what is left
-// of the true difference, "expansion.across.d<d>.s<s>.remainder" for Δ ⟂ x, √(1 + s²) − 1, and
-// "expansion.along.d<d>.s<s>.remainder" for Δ ∥ x, nothing.
+// "expansion.{across, along}.d<d>.s<s>.remainder": what source 004's expansion of x/‖x‖ to first order in Δ,
+// Δ/‖x‖ − (x·Δ) x/‖x‖³, leaves of the true difference, s = ‖Δ‖/‖x‖: √(1 + s²) − 1 for Δ ⟂ x, 0 for Δ ∥ x.
 void measure_expansions(Measurements& measurements, int64_t d, const Rng& rng);
 
 }  // namespace isobar::jacobian

@@ -96,19 +96,7 @@ double batch_norm_error(int64_t batch) {
 
 double count(HasFields& model) { return static_cast<double>(parameter_count(model)); }
 
-// B10: source 001's TransformerLayer(512, 8, 2048): attention and a ReLU part, with biases.
-double source_001_layer(const std::string& norm, const Rng& rng) {
-  TransformerBlock block(512, std::make_unique<MultiheadAttention>(512, 8, rng.split("attention")),
-                         std::make_unique<FeedForward>(512, 2048, std::make_unique<ReLU>(), rng.split("ffn")),
-                         {.norm = norm});
-  return count(block);
-}
-
 }  // namespace
-
-// Parameters: what leaving out beta saves, counted in real models.
-
-// B03, C02: statistics over a batch depend on who else is in it, and are poor estimates when it is small.
 
 void measure_formulas(Measurements& measurements, const Rng& rng) {
   special_case(measurements, rng.split("spelled out"));
@@ -120,6 +108,7 @@ void measure_formulas(Measurements& measurements, const Rng& rng) {
   single_steps(measurements, rng.split("steps"));
 }
 
+// B03, C02: statistics over a batch depend on who else is in it, and are poor estimates when it is small.
 void measure_batches(Measurements& measurements, const Rng& rng) {
   for (const int64_t batch : {2, 8, 32, 256}) {
     const Tensor x = rng.split(static_cast<uint64_t>(batch)).normal({batch, 4096}, 0, 1, Dtype::f64);
@@ -132,15 +121,20 @@ void measure_batches(Measurements& measurements, const Rng& rng) {
   measurements.add("batch.layernorm.change", largest_difference(slice(all, 0, 0, 1), alone), 0);
 }
 
+// Parameters: what leaving out beta saves, in real models.
 void measure_counts(Measurements& measurements, const Rng& rng) {
   RMSNorm rms(Shape{512}), without_weight(512, {.elementwise_affine = false});
   LayerNorm layer(Shape{512});
   measurements.add("count.rmsnorm512", count(rms), 512, 0);
   measurements.add("count.rmsnorm512_without_weight", count(without_weight), 0, 0);
   measurements.add("count.layernorm512", count(layer), 1024, 0);
-  measurements.add("count.source001_layer.rmsnorm", source_001_layer("rmsnorm", rng), 3151360, 0);
-  measurements.add("count.source001_layer.layernorm", source_001_layer("layernorm", rng), 3152384, 0);
-
+  // B10: source 001's TransformerLayer(512, 8, 2048): attention and a ReLU part, with biases.
+  for (const auto& [norm, wanted] : {std::pair{"rmsnorm", 3151360}, {"layernorm", 3152384}}) {
+    TransformerBlock block(
+        512, std::make_unique<MultiheadAttention>(512, 8, rng.split("attention")),
+        std::make_unique<FeedForward>(512, 2048, std::make_unique<ReLU>(), rng.split("ffn")), {.norm = norm});
+    measurements.add(fmt::format("count.source001_layer.{}", norm), count(block), wanted, 0);
+  }
   // MiniMind as source 003 describes it (B05, D25): 2L + 1 norms of 512.
   LanguageModel model({.n_kv_head = 2, .rope_base = 1e6}, rng.split("minimind"));
   int64_t norms = 0, norm_parameters = 0;

@@ -9,7 +9,7 @@ namespace {
 const Shape features{512};
 
 Tensor layernorm(const Tensor& x) { return layer_norm(x, features, {}, {}, 1e-5); }
-Tensor rmsnorm(const Tensor& x, double eps = 1e-5) { return rms_norm(x, features, {}, eps); }
+Tensor rmsnorm(const Tensor& x) { return rms_norm(x, features, {}, 1e-5); }
 
 // A01: each row has mean 0 and population std √(v / (v + eps)); the sample std is √(d/(d − 1)) of that.
 void standardised_rows(Measurements& measurements, const Tensor& x) {
@@ -58,21 +58,14 @@ void examples_on_rows(Measurements& measurements, const Rng& rng) {
 }
 
 using Norm = Tensor (*)(const Tensor&);
-Tensor rmsnorm_of(const Tensor& x) { return rmsnorm(x); }
 
-constexpr double scales[] = {0.5, 10, 1e4};
-
-// How far a norm's output moves at most when its input is scaled: by element, and in rms over the output's.
-double change_by_scales(Norm norm, const Tensor& x) {
-  double most = 0;
-  for (const double a : scales) most = std::max(most, largest_difference(norm(x * a), norm(x)));
-  return most;
+double relative_rms(const Tensor& a, const Tensor& b) {
+  return std::sqrt(mean(square(a - b)).item() / mean(square(b)).item());
 }
-double rms_change_by_scales(Norm norm, const Tensor& x) {
+// How far a norm's output moves at most when its input is scaled, by this distance.
+double change_by_scales(Norm norm, const Tensor& x, double (*distance)(const Tensor&, const Tensor&)) {
   double most = 0;
-  for (const double a : scales)
-    most =
-        std::max(most, std::sqrt(mean(square(norm(x * a) - norm(x))).item() / mean(square(norm(x))).item()));
+  for (const double a : {0.5, 10.0, 1e4}) most = std::max(most, distance(norm(x * a), norm(x)));
   return most;
 }
 
@@ -85,12 +78,13 @@ void shifts_and_scales(Measurements& measurements, const Tensor& x) {
   }
   measurements.add("shift.layernorm.change", layer_shift, 0, 1e-10);
   measurements.add("shift.rmsnorm.change", rms_shift);
-  measurements.add("scale.layernorm.change", change_by_scales(layernorm, x));
-  measurements.add("scale.rmsnorm.change", change_by_scales(rmsnorm_of, x));
+  measurements.add("scale.layernorm.change", change_by_scales(layernorm, x, largest_difference));
+  measurements.add("scale.rmsnorm.change", change_by_scales(rmsnorm, x, largest_difference));
   // eps changes the output by a share of eps/σ² in LayerNorm, and of eps/(σ² + m²) in RMSNorm.
   for (const double mean : {0.0, 1.0, 2.0})
     measurements.add(fmt::format("scale.layernorm_over_rmsnorm.mean{:g}", mean),
-                     rms_change_by_scales(layernorm, x + mean) / rms_change_by_scales(rmsnorm_of, x + mean),
+                     change_by_scales(layernorm, x + mean, relative_rms) /
+                         change_by_scales(rmsnorm, x + mean, relative_rms),
                      1 + mean * mean);
   // At an rms of 1e-3 the mean square is a tenth of eps: y is 1/√(1 + eps/ms) = 0.3 of its size.
   const double small_theory = 1 / std::sqrt(1 + 1e-5 / 1e-6);
@@ -162,14 +156,13 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 
 RowMoments row_moments(const Tensor& x) {
   const std::vector<double> values = cast(x, Dtype::f64).to_vector<double>();
-  const int64_t rows = x.size(0), columns = x.numel() / rows;
+  const size_t columns = values.size() / static_cast<size_t>(x.size(0));
   RowMoments result;
-  for (int64_t r = 0; r < rows; ++r) {
-    const double* row = &values[r * columns];
-    double sum = 0, squares = 0;
-    for (int64_t c = 0; c < columns; ++c) sum += row[c];
-    const double mean = sum / static_cast<double>(columns);
-    for (int64_t c = 0; c < columns; ++c) squares += (row[c] - mean) * (row[c] - mean);
+  for (size_t begin = 0; begin < values.size(); begin += columns) {
+    const std::span<const double> row(&values[begin], columns);
+    const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(columns);
+    double squares = 0;
+    for (const double value : row) squares += (value - mean) * (value - mean);
     result.mean.push_back(mean);
     result.std.push_back(std::sqrt(squares / static_cast<double>(columns)));
   }
@@ -179,16 +172,13 @@ RowMoments row_moments(const Tensor& x) {
 std::vector<double> row_cosines(const Tensor& a, const Tensor& b) {
   const std::vector<double> x = cast(a, Dtype::f64).to_vector<double>(),
                             y = cast(b, Dtype::f64).to_vector<double>();
-  const int64_t rows = a.size(0), columns = a.numel() / rows;
+  const size_t columns = x.size() / static_cast<size_t>(a.size(0));
   std::vector<double> cosines;
-  for (int64_t r = 0; r < rows; ++r) {
-    double xy = 0, xx = 0, yy = 0;
-    for (int64_t i = r * columns; i < (r + 1) * columns; ++i) {
-      xy += x[i] * y[i];
-      xx += x[i] * x[i];
-      yy += y[i] * y[i];
-    }
-    cosines.push_back(xy / std::sqrt(xx * yy));
+  for (size_t begin = 0; begin < x.size(); begin += columns) {
+    const auto product = [&](const std::vector<double>& u, const std::vector<double>& v) {
+      return std::inner_product(&u[begin], &u[begin] + columns, &v[begin], 0.0);
+    };
+    cosines.push_back(product(x, y) / std::sqrt(product(x, x) * product(y, y)));
   }
   return cosines;
 }
