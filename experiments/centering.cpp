@@ -9,8 +9,6 @@
 //
 // Folding subtracts the mean over the channels from the embedding's rows and from weight and bias of every
 // o_proj and down_proj. The stream then has mean 0, where LayerNorm is RMSNorm with the same γ, β and eps.
-//
-// Written: run.h5 (/series/<net>/<value>: a number per seed), summary.json.
 #include "../nn/model.h"
 #include "../nn/observe.h"
 #include "harness/program.h"

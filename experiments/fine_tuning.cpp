@@ -5,8 +5,6 @@
 //
 // The second training has a fresh AdamW. The vocabulary is that of the first text: Tiny Shakespeare's 65
 // characters hold the other's 16 letters. All nets of a seed see the same batches.
-//
-// Written: measurements.csv, summary.json.
 #include "harness/measurements.h"
 #include "harness/program.h"
 #include "lm/training/small_config.h"

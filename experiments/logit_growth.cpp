@@ -3,9 +3,6 @@
 // Claims (source 004): softcap(x, t) = t tanh(x/t) approximates clipping (F11); Gemma 2 puts it on attention
 // logits before the softmax (F13); after it the logits are bounded, but before it they still grow (F14);
 // Gemma 3 has QK-norm in its place (F25), which curbs the growth better (F15).
-//
-// Written: run.h5 (/series/<model>/logit, capped, bound, val_loss: a row per log step, a column per seed;
-// /series/step), logits.csv (every log step and layer), softcap.csv, summary.json.
 #include "harness/program.h"
 #include "lm/training/small_config.h"
 #include "lm/watching/attention_logits.h"
@@ -43,30 +40,26 @@ struct Config : TinyConfig {
 // The attention logits of one model while it trains: a value per log step, the largest over the layers.
 struct Trajectory {
   std::vector<double> logit, capped, bound, val_loss;
-  std::vector<std::vector<Csv::Cell>> rows;  // of logits.csv: one per log step and layer
+  std::vector<std::vector<LogitPeaks>> layers;
   double past_bound = 0;     // how far a logit passed its layer's bound at worst, as a share of it
   double rebuild_error = 0;  // at worst
 
-  // A log step. `row` holds the first cells of its rows: model, seed, step.
-  void add(const std::vector<LogitPeaks>& layers, double loss, const std::vector<Csv::Cell>& row) {
-    LogitPeaks largest{};
-    for (size_t layer = 0; layer < layers.size(); ++layer) {
-      const LogitPeaks& peaks = layers[layer];
-      largest.logit = std::max(largest.logit, peaks.logit);
-      largest.capped = std::max(largest.capped, peaks.capped);
-      largest.bound = std::max(largest.bound, peaks.bound);
-      past_bound = std::max(past_bound, peaks.logit / peaks.bound - 1);
-      rebuild_error = std::max(rebuild_error, peaks.rebuild_error);
-      std::vector<Csv::Cell> cells = row;
-      cells.insert(cells.end(), {static_cast<int64_t>(layer), peaks.logit, peaks.capped, peaks.bound, loss});
-      rows.push_back(std::move(cells));
-    }
-    logit.push_back(largest.logit);
-    capped.push_back(largest.capped);
-    bound.push_back(largest.bound);
+  void add(const std::vector<LogitPeaks>& now, double loss) {
+    const auto largest = [&](double LogitPeaks::*value) { return std::ranges::max(values_of(now, value)); };
+    logit.push_back(largest(&LogitPeaks::logit));
+    capped.push_back(largest(&LogitPeaks::capped));
+    bound.push_back(largest(&LogitPeaks::bound));
     val_loss.push_back(loss);
+    layers.push_back(now);
+    rebuild_error = std::max(rebuild_error, largest(&LogitPeaks::rebuild_error));
+    for (const LogitPeaks& peaks : now) past_bound = std::max(past_bound, peaks.logit / peaks.bound - 1);
   }
 };
+
+// The step of a log step.
+int64_t step_of(const Config& config, size_t number) {
+  return std::min(static_cast<int64_t>(number) * config.log_interval, config.steps);
+}
 
 // Over the seeds, in their order.
 using T = Trajectory;
@@ -145,7 +138,7 @@ Trajectory train(const Config& config, const TinyText& text, const Attention& at
   for (int64_t step = 0; step <= config.steps; ++step) {
     if (step % config.log_interval == 0 || step == config.steps) {
       const double loss = mean_loss(model, text.validation, config.eval_iters, config.batch_size, validation);
-      seen.add(logit_peaks(model, symbols), loss, {std::string(attention.name), seed, step});
+      seen.add(logit_peaks(model, symbols), loss);
     }
     if (step == config.steps) break;
     const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
@@ -174,10 +167,17 @@ Runs train_all(Run& run, const Config& config, const TinyText& text) {
   Csv& csv =
       run.csv("logits.csv", {"model", "seed", "step", "layer", "logit", "capped", "bound", "val_loss"});
   Runs runs;
-  for (size_t i = 0; i < all.size(); ++i) {
-    for (const std::vector<Csv::Cell>& row : all[i].rows) csv.row(row);
-    runs[i / static_cast<size_t>(config.seeds)].push_back(all[i]);
-  }
+  for (size_t i = 0; i < attentions.size(); ++i)
+    for (int64_t seed = 0; seed < config.seeds; ++seed) {
+      const T& seen =
+          runs[i].emplace_back(all[i * static_cast<size_t>(config.seeds) + static_cast<size_t>(seed)]);
+      for (size_t number = 0; number < seen.layers.size(); ++number)
+        for (int64_t layer = 0; layer < config.n_layer; ++layer) {
+          const LogitPeaks& peaks = seen.layers[number][static_cast<size_t>(layer)];
+          csv.row({std::string(attentions[i].name), run.seed() + seed, step_of(config, number), layer,
+                   peaks.logit, peaks.capped, peaks.bound, seen.val_loss[number]});
+        }
+    }
   return runs;
 }
 
@@ -233,7 +233,7 @@ void record_all(Run& run, const Config& config, const Runs& runs) {
   Table table({"step", "none", "softcap, before", "softcap, after", "qk_norm"});
   const size_t log_steps = runs[0][0].logit.size();
   for (size_t number = 0; number < log_steps; ++number) {
-    const int64_t step = std::min(static_cast<int64_t>(number) * config.log_interval, config.steps);
+    const int64_t step = step_of(config, number);
     run.record("step", static_cast<double>(step));
     for (size_t i = 0; i < attentions.size(); ++i)
       for (const auto& [name, series] : {std::pair{"logit", &T::logit},
@@ -258,10 +258,8 @@ void plot_all(Run& run, const Config& config, const Runs& runs) {
   const auto curve = [&](const Phrase& label, const std::vector<T>& seeds, Series series,
                          Role role = Role::measured) {
     PlotCurve made{label, role};
-    for (size_t number = 0; number < seeds.front().logit.size(); ++number) {
-      const int64_t step = std::min(static_cast<int64_t>(number) * config.log_interval, config.steps);
-      made.add(static_cast<double>(step), spread_of(at_look(seeds, series, number)));
-    }
+    for (size_t number = 0; number < seeds.front().logit.size(); ++number)
+      made.add(static_cast<double>(step_of(config, number)), spread_of(at_look(seeds, series, number)));
     return made;
   };
   const auto steps = static_cast<double>(config.steps);

@@ -13,8 +13,6 @@
 // (norm_motives/net.h). Noise moves and scales each unit after BatchNorm, anew at each batch.
 // "layernorm_plain" has no γ and β. The skewed nets begin with a norm of the pixels from 0 to 1, four fifths
 // of which are 0 (001 B07).
-//
-// Written: measurements.csv, summary.json.
 #include "../optim/optim.h"
 #include "harness/measurements.h"
 #include "harness/program.h"
@@ -92,7 +90,7 @@ void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
             .key = "rates"};
   for (const double rate : rates) plot.ticks.push_back(fmt::format("{}", rate));
   for (const char* norm : norms) {
-    PlotCurve curve{norm, Role::measured, {}, {}, {}, {}};
+    PlotCurve curve{norm};
     std::vector<std::string> candidates;
     std::vector<double> largest(static_cast<size_t>(config.seeds));
     for (const double rate : rates) {
@@ -110,27 +108,28 @@ void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
 
 // At the best rates: shifts, statistics of some rows, small batches (at rates that shrink as their root).
 std::vector<Job> jobs_at_best(const Pairs<Job>& pairs, const Config& config, int64_t images) {
+  std::vector<Job> jobs;
   const auto best = [&](const std::string& norm) { return pairs.runs.at(norm).front().at("rate"); };
-  const double slow = best("none"), fast = best(bn);
-  std::vector<Job> jobs = {
-      {"shift.none", "none", slow, config.batch, images, config.steps, 0, 0, true},
-      {"shift.batchnorm", bn, fast, config.batch, images, config.steps, 0, 0, true},
-      {"shift.batchnorm_slow", bn, slow, config.batch, images, config.steps, 0, 0, true},
-      {"shift.noisy", bn, fast, config.batch, images, config.steps, 0, config.noise, true}};
-  for (const char* norm : {"none", "layernorm"})
-    jobs.push_back({fmt::format("few.{}", norm), norm, best(norm), 256, config.few, config.few_steps});
-  for (const int64_t n : {8, 32, 256})
-    jobs.push_back({fmt::format("few.statistics{}", n), bn, fast, 256, config.few, config.few_steps, n});
-  for (const char* norm : {"layernorm", "rmsnorm"}) {
-    Job job{fmt::format("skewed.{}", norm), norm, best(norm), config.batch, images, config.steps};
-    job.pixels = true;
-    jobs.push_back(job);
-  }
+  const auto add = [&](const std::string& label, const char* norm) -> Job& {
+    return jobs.emplace_back(Job{label, norm, best(norm), config.batch, images, config.steps});
+  };
+  const auto add_few = [&](const std::string& label, const char* norm) -> Job& {
+    return jobs.emplace_back(Job{label, norm, best(norm), 256, config.few, config.few_steps});
+  };
+  add("shift.none", "none");
+  add("shift.batchnorm", bn);
+  add("shift.batchnorm_slow", bn).rate = best("none");
+  add("shift.noisy", bn).noise = config.noise;
+  for (Job& job : jobs) job.shifts = true;
+  for (const char* norm : {"none", "layernorm"}) add_few(fmt::format("few.{}", norm), norm);
+  for (const int64_t n : {8, 32, 256}) add_few(fmt::format("few.statistics{}", n), bn).rows = n;
+  for (const char* norm : {"layernorm", "rmsnorm"}) add(fmt::format("skewed.{}", norm), norm).pixels = true;
   for (const int64_t n : {2, 4, 8})
-    for (const char* norm : {bn, "layernorm", "groupnorm"})
-      jobs.push_back({fmt::format("batch{}.{}", n, norm), norm,
-                      best(norm) * std::sqrt(static_cast<double>(n) / static_cast<double>(config.batch)), n,
-                      config.small, config.small / n});
+    for (const char* norm : {bn, "layernorm", "groupnorm"}) {
+      const double smaller = std::sqrt(static_cast<double>(n) / static_cast<double>(config.batch));
+      jobs.push_back({fmt::format("batch{}.{}", n, norm), norm, best(norm) * smaller, n, config.small,
+                      config.small / n});
+    }
   return jobs;
 }
 

@@ -5,8 +5,6 @@
 // h' = tanh(N(W_ih x + b_ih + W_hh h + b_hh)) with PyTorch's default weights, the last state → 10 digits;
 // Adam, gradients clipped at norm 1. BatchNorm has each time step's statistics in training, and one set of
 // running ones in evaluation. The rate is each net's best by its validation loss; reported are test images.
-//
-// Written: measurements.csv, summary.json.
 #include "../autograd/tape.h"
 #include "../data/loader.h"
 #include "../nn/model.h"
@@ -150,7 +148,7 @@ void study(Run& run, const Config& config) {
         pairs.minus(key, {"accuracy", "accuracy_with_own_statistics"}, plain);
         pairs.over(key, {"gradient.first_over_last"}, plain);
       }
-      PlotCurve curve{key, Role::measured, {}, {}, {}, {}};
+      PlotCurve curve{key};
       for (int64_t back = 0; back < length; ++back) {
         curve.x.push_back(static_cast<double>(back));
         curve.y.push_back(pairs.mean_of(key, fmt::format("gradient of {} back", back)));

@@ -46,53 +46,44 @@ std::vector<Result> measure_all(Run& run, const Config& config) {
   return results;
 }
 
-template <class Value>
-Spread over_seeds(const Result& result, Value value) {
-  return spread_over(result.runs, value);
-}
+using Layers = std::vector<LayerSignal>;
 
 Spread last_of(const Result& result, double LayerSignal::*quantity) {
-  return over_seeds(result, [&](const auto& layers) { return layers.back().*quantity; });
+  return spread_over(result.runs, [=](const Layers& layers) { return layers.back().*quantity; });
+}
+double gradient_ratio(const Layers& layers) {
+  return layers.front().gradient_norm / layers.back().gradient_norm;
 }
 
 // "<kind>.L<depth>" and the names below, of the last layer's output unless they say otherwise.
 void publish(Run& run, const Config& config, const Result& result) {
-  const std::string key = fmt::format("{}.L{}", result.kind.name, result.depth);
+  const auto measured = [&](const char* name, const Spread& spread, double theory = Run::no_theory) {
+    run.measured(fmt::format("{}.L{}.{}", result.kind.name, result.depth, name), spread, theory);
+  };
+  const auto over = [&](const auto& value) { return spread_over(result.runs, value); };
   const LayerTheory &first = result.theory.front(), &last = result.theory.back();
-  using Layers = std::vector<LayerSignal>;
-  run.measured(key + ".std", last_of(result, &LayerSignal::std), last.std);
-  run.measured(
-      key + ".std_over_first",
-      over_seeds(result, [](const Layers& layers) { return layers.back().std / layers.front().std; }),
-      last.std / first.std);
-  run.measured(key + ".mean_over_std", over_seeds(result, [](const Layers& layers) {
-                 return std::abs(layers.back().mean) / layers.back().std;
-               }));
+  measured("std", last_of(result, &LayerSignal::std), last.std);
+  measured("std_over_first",
+           over([](const Layers& layers) { return layers.back().std / layers.front().std; }),
+           last.std / first.std);
+  measured("mean_over_std",
+           over([](const Layers& layers) { return std::abs(layers.back().mean) / layers.back().std; }));
   // The direction of a row is random, in every kind.
-  run.measured(key + ".along_one", last_of(result, &LayerSignal::along_one),
-               1 / std::sqrt(static_cast<double>(config.d_model)));
-  run.measured(key + ".token_cosine", last_of(result, &LayerSignal::token_cosine), last.token_cosine);
-  run.measured(key + ".grad_norm.first",
-               over_seeds(result, [](const Layers& layers) { return layers.front().gradient_norm; }));
-  run.measured(key + ".grad_norm.last", last_of(result, &LayerSignal::gradient_norm));
-  run.measured(key + ".grad_norm.first_over_last", over_seeds(result, [](const Layers& layers) {
-                 return layers.front().gradient_norm / layers.back().gradient_norm;
-               }));
+  measured("along_one", last_of(result, &LayerSignal::along_one),
+           1 / std::sqrt(static_cast<double>(config.d_model)));
+  measured("token_cosine", last_of(result, &LayerSignal::token_cosine), last.token_cosine);
+  measured("grad_norm.first", over([](const Layers& layers) { return layers.front().gradient_norm; }));
+  measured("grad_norm.last", last_of(result, &LayerSignal::gradient_norm));
+  measured("grad_norm.first_over_last", over(gradient_ratio));
 }
 
 void record(Run& run, const Result& result) {
-  const std::string folder = fmt::format("{}/L{}/", result.kind.name, result.depth);
-  const auto series = [&](const char* name, double LayerSignal::*quantity) {
-    for (const std::vector<LayerSignal>& layers : result.runs) {
-      std::vector<double> row;
-      for (const LayerSignal& layer : layers) row.push_back(layer.*quantity);
-      run.record(folder + name, row);
-    }
-  };
-  series("std", &LayerSignal::std);
-  series("gradient_norm", &LayerSignal::gradient_norm);
-  series("along_one", &LayerSignal::along_one);
-  series("token_cosine", &LayerSignal::token_cosine);
+  for (const auto& [name, quantity] : {std::pair{"std", &LayerSignal::std},
+                                       {"gradient_norm", &LayerSignal::gradient_norm},
+                                       {"along_one", &LayerSignal::along_one},
+                                       {"token_cosine", &LayerSignal::token_cosine}})
+    for (const Layers& layers : result.runs)
+      run.record(fmt::format("{}/L{}/{}", result.kind.name, result.depth, name), values_of(layers, quantity));
 }
 
 // std of the stream after every layer of the deepest stacks that do not overflow.
@@ -109,12 +100,11 @@ void plot(Run& run, const std::vector<Result>& results) {
     if (result.depth != deepest) continue;
     PlotCurve measured{result.kind.name},
         theory{{result.kind.name + ", theory", result.kind.name + "，理论"}, Role::theory};
-    for (size_t layer = 0; layer < result.theory.size(); ++layer) {
+    for (size_t layer = 0; layer < result.theory.size(); ++layer)
       measured.add(static_cast<double>(layer + 1),
-                   over_seeds(result, [&](const auto& layers) { return layers[layer].std; }));
-      theory.y.push_back(result.theory[layer].std);
-    }
+                   spread_over(result.runs, [&](const Layers& layers) { return layers[layer].std; }));
     theory.x = measured.x;
+    theory.y = values_of(result.theory, &LayerTheory::std);
     plot.curves.push_back(std::move(measured));
     plot.curves.push_back(std::move(theory));
   }
@@ -124,19 +114,14 @@ void plot(Run& run, const std::vector<Result>& results) {
 void print(Run& run, const Config& config, const std::vector<Result>& results) {
   Table table({"stack", "layers", "std of the stream", "theory", "cosine of two positions", "theory",
                "grad norm first / last"});
-  std::vector<int64_t> depths = config.depths;
-  std::ranges::sort(depths);
   for (const Kind& kind : config.kind_list())
-    for (const int64_t depth : depths)
-      for (const Result& result : results)
-        if (result.kind.name == kind.name && result.depth == depth)
-          table.row({kind.name, std::to_string(depth), spread_text(last_of(result, &LayerSignal::std)),
-                     number_or_dash(result.theory.back().std),
-                     number_text(last_of(result, &LayerSignal::token_cosine).median),
-                     number_or_dash(result.theory.back().token_cosine),
-                     spread_text(over_seeds(result, [](const auto& layers) {
-                       return layers.front().gradient_norm / layers.back().gradient_norm;
-                     }))});
+    for (const Result& result : std::views::reverse(results))  // the deepest come first there
+      if (result.kind.name == kind.name)
+        table.row({kind.name, std::to_string(result.depth), spread_text(last_of(result, &LayerSignal::std)),
+                   number_or_dash(result.theory.back().std),
+                   number_text(last_of(result, &LayerSignal::token_cosine).median),
+                   number_or_dash(result.theory.back().token_cosine),
+                   spread_text(spread_over(result.runs, gradient_ratio))});
   run.say(
       "Layers of width {}, {} heads, feed-forward {}; {} sequences of {}: median [min, max] over {} seeds\n\n"
       "{}\n",

@@ -12,8 +12,6 @@
 // Expected: a block adds between 1/2 (feed-forward alone) and 3/2 (attention to one place) to the stream's
 // variance, and the last norm divides the gradient by its std, √(1 + L/2) to √(1 + 3L/2): exponents of −0.39
 // to −0.45 from 2 to 32 blocks, −0.5 in the limit. Post-norm: 0.
-//
-// Written: measurements.csv, summary.json.
 #include "../nn/lm/feed_forward.h"
 #include "../nn/model.h"
 #include "../nn/observe.h"

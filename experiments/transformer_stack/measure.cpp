@@ -41,6 +41,7 @@ double relu_cosine(double rho) {
   return (std::sin(theta) + std::cos(theta) * (pi - theta)) * inv_pi;
 }
 
+// u mean square of a branch's input, v the mean product of two positions of it.
 Moments2 attention(const Config& config, const Moments2& x) {
   const auto [u, v] = x;
   const auto positions = static_cast<double>(config.length);
@@ -60,8 +61,6 @@ Moments2 feed_forward(const Config& config, const Moments2& x, double kept) {
 const Choices kind_names = {"source001", "source001_train", "none", "post", "residual_free", "peri"};
 
 }  // namespace
-
-// Letters: u mean square of a branch's input, v the mean product of two positions of it.
 
 std::vector<LayerSignal> measure(const Config& config, const Kind& kind, int64_t depth, int64_t seed) {
   const Rng rng(static_cast<uint64_t>(seed));
