@@ -6,9 +6,6 @@
 //
 // A row's share along 1 is its cosine with (1, …, 1), here over the outputs of all blocks; a random direction
 // has 1/√d = 0.125 in the root mean square. LayerNorm's net has biases everywhere, as GPT-2, RMSNorm's none.
-//
-// Folding subtracts the mean over the channels from the embedding's rows and from weight and bias of every
-// o_proj and down_proj. The stream then has mean 0, where LayerNorm is RMSNorm with the same γ, β and eps.
 #include "../nn/model.h"
 #include "../nn/observe.h"
 #include "harness/program.h"

@@ -5,15 +5,13 @@
 // gradients flow through 96 layers and more (D13); 004, that SkipInit, ReZero and Fixup need none (F16).
 //
 // A net: 784 pixels → 128, then `depth` layers (plain) or blocks of two layers, as decay_study builds them, →
-// 10 digits; cross-entropy, batch 64, 100 steps. Adam (AdamW without decay), warm-up over a tenth of the
-// steps, then a cosine down to a tenth. The images have three parts: training, validation and test. The rate
-// is, for each net and depth, the one of lowest validation loss in a run of another seed: of three, and of
-// more, from 1e-5 to 1, while the best lies at an edge or no rate lets the net learn. Reported are test
-// accuracies of other seeds. A hundred steps are few: nets that fail here might learn in more.
+// 10 digits; cross-entropy, batch 64, 100 steps of Adam, warm-up over a tenth of the steps, then a cosine down
+// to a tenth. A hundred steps are few: nets that fail here might learn in more. depth/README.md says how the
+// images are divided and each net gets its rate.
 //
 // Training stops working at the first depth whose median test accuracy is below 0.5. A net whose loss or
 // logits are not finite counts as chance, 0.1, and is reported as diverged. All trainings run side by side,
-// one per thread; nets of 1000 blocks take about 0.7 GB each. An interrupted run leaves run.partial.h5.
+// one per thread; nets of 1000 blocks take about 0.7 GB each.
 #include "../data/loader.h"
 #include "../optim/optim.h"
 #include "decay/net.h"

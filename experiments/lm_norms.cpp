@@ -12,8 +12,7 @@
 // alone; layernorm_bias adds the published one's bias). nGPT normalizes vectors and weights instead: an
 // embedding of length 1, no weight decay, and as many key/value heads as query heads, hence more parameters;
 // the table shows how many. dyt_equal is DyT that starts as the same function as dyt_sqrtd: alpha = 1/√d,
-// gain √d. It differs from it by what a step of AdamW changes, dyt by its initial slope and gain too. Trainings
-// run side by side; their time is not measured (see norm_speed).
+// gain √d. It differs from it by what a step of AdamW changes, dyt by its initial slope and gain too.
 #include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "harness/program.h"

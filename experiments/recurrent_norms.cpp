@@ -7,8 +7,8 @@
 // running ones in evaluation. The rate is each net's best by its validation loss; reported are test images.
 #include "../autograd/tape.h"
 #include "../data/loader.h"
-#include "../nn/model.h"
 #include "../nn/linear.h"
+#include "../nn/model.h"
 #include "../nn/observe.h"
 #include "../nn/rnn_cell.h"
 #include "../optim/optim.h"

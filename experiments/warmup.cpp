@@ -4,11 +4,6 @@
 // Transformer of any depth, and falls as 1/√L in a pre-LayerNorm one of L blocks (G04); hence the first needs
 // warm-up and the second does not (G05; source 003 says so of post-norm, D36).
 //
-// Xiong's net: ReLU, branches that do not shrink with depth; here the blocks' matrices have a variance of 1/d
-// (--init_std is 1/√64). The gradient is that of the last block's linear2, of ten nets or more; its exponent
-// that of L from the least to the greatest depth. Gains are on the unigram loss, and shares of what pre-norm
-// gains without warm-up.
-//
 // Expected: a block adds between 1/2 (feed-forward alone) and 3/2 (attention to one place) to the stream's
 // variance, and the last norm divides the gradient by its std, √(1 + L/2) to √(1 + 3L/2): exponents of −0.39
 // to −0.45 from 2 to 32 blocks, −0.5 in the limit. Post-norm: 0.

@@ -1,12 +1,5 @@
 // One step of a language model's training, in parts: each study writes its own loop around them.
-//
-//   AdamW optimizer(decay_matrices_only(model), adam_w_options(config));
-//   const Schedule schedule = schedule_of(config);
-//   for (int64_t step = 0; step < config.max_iters; ++step) {
-//     const Gradients gradients = gradients_of(model, train_set.random_batch(…), rng.split(step));
-//     optimizer.set_lr(schedule(step));
-//     optimizer.step(clipping(gradients.norm, config));
-//   }
+// gain_of() in small_config.cpp is the shortest such loop.
 #pragma once
 
 #include "../../../core/ranks/shards.h"

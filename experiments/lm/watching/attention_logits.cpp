@@ -1,8 +1,8 @@
 #include "attention_logits.h"
 
 #include "../../../autograd/ops.h"
-#include "../../../nn/model.h"
 #include "../../../nn/lm/grouped_query_attention.h"
+#include "../../../nn/model.h"
 #include "../../../nn/observe.h"
 
 namespace isobar {
