@@ -17,20 +17,11 @@ struct Workplace {
     text = "ROMEO:\n";
     for (int i = 0; i < 200; ++i) text += fmt::format("{} times {} is {}.\n", i, i % 7, i * (i % 7));
     folder.write("my.txt", text);
-    const Outcome run = train(model);
-    INFO(run.err);
-    REQUIRE(run.code == 0);
+    run("train_lm", "--tiny --corpus my.txt --n_layer 2 --n_head 2 --out runs/train_lm " + model);
   }
-  Outcome train(const std::string& model) const {
-    return in_folder(
-        "train_lm",
-        "--corpus my.txt --n_layer 2 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --max_iters 20"
-        " --warmup_iters 2 --eval_interval 10 --eval_iters 2 --out runs/train_lm " +
-            model);
-  }
-  // build/bin/<name> as if called from the folder.
-  Outcome in_folder(const std::string& name, const std::string& arguments) const {
-    return run_built(name, arguments, folder.path());
+  // build/bin/<name> as if called from the folder; it must end with 0.
+  Outcome run(const std::string& name, const std::string& arguments) const {
+    return ran(name, arguments, folder.path());
   }
 };
 
@@ -45,9 +36,7 @@ const std::string gpt2 = "--norm layernorm --positions learned --ffn gelu --n_kv
 TEST_CASE("sample goes on from the prompt, the same for the same seed") {
   const Workplace& place = llama();
   const auto drawn = [&](const std::string& options) {
-    const Outcome outcome = place.in_folder("isobar sample", "runs/train_lm --prompt '12 times' " + options);
-    INFO(outcome.err);
-    CHECK(outcome.code == 0);
+    const Outcome outcome = place.run("isobar sample", "runs/train_lm --prompt '12 times' " + options);
     CHECK(outcome.out.starts_with("12 times"));
     return outcome.out;
   };
@@ -69,10 +58,7 @@ TEST_CASE("sample needs no prompt where the text had no newline") {
 
 TEST_CASE("evaluate's values are those of a loop over all tokens, one at a time") {
   const Workplace& place = llama();
-  const Outcome outcome =
-      place.in_folder("isobar evaluate", "runs/train_lm --corpus my.txt --part validation");
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
+  const Outcome outcome = place.run("isobar evaluate", "runs/train_lm --corpus my.txt --part validation");
   Trained trained = load_trained(place.folder / "runs/train_lm");
   const std::vector<int32_t> all = trained.tokenizer->encode(place.text);
   const std::vector<int32_t> tokens(all.begin() + static_cast<std::ptrdiff_t>(all.size() * 9 / 10),
@@ -105,26 +91,20 @@ TEST_CASE("a model comes back from each layout as the same model") {
     const std::string& name = layout;
     CAPTURE(name);
     const Workplace place(model);
-    const Outcome out =
-        place.in_folder("isobar export", "runs/train_lm -o there/model.safetensors --layout " + layout);
-    INFO(out.err);
-    REQUIRE(out.code == 0);
-    const Outcome back = place.in_folder("isobar import", "there/model.safetensors -o back.safetensors");
-    INFO(back.err);
-    REQUIRE(back.code == 0);
+    const std::string out = "runs/train_lm -o there/model.safetensors --layout " + layout,
+                      back = "there/model.safetensors -o back.safetensors";
+    place.run("isobar export", out);
+    place.run("isobar import", back);
     Trained one = load_trained(place.folder / "runs/train_lm"),
             two = load_trained(place.folder / "back.safetensors");
     const std::vector<int32_t> tokens = one.tokenizer->encode("3 times 4 is 12.");
     CHECK(two.tokenizer->encode("3 times 4 is 12.") == tokens);
     const Tensor symbols = tensor<int32_t>({1, static_cast<int64_t>(tokens.size())}, tokens);
     CHECK(one.model(symbols).to_vector<float>() == two.model(symbols).to_vector<float>());
-    const Outcome again =
-        place.in_folder("isobar export", "runs/train_lm -o there/model.safetensors --layout " + layout);
-    CHECK(again.code == 2);
-    CHECK(holds(again.err, "is there already; choose another folder, or --force"));
-    const Outcome over = place.in_folder("isobar import", "there/model.safetensors -o back.safetensors");
-    CHECK(over.code == 2);
-    CHECK(holds(over.err, "back.safetensors: is there already; choose another name, or --force"));
+    check_refusals(
+        {{"isobar export", out, "is there already; choose another folder, or --force"},
+         {"isobar import", back, "back.safetensors: is there already; choose another name, or --force"}},
+        place.folder);
   }
 }
 
@@ -133,7 +113,7 @@ TEST_CASE("bad input gets one line and exit code 2, and nothing is written") {
   place.folder.write("bad.safetensors", "not a model");
   place.folder.write("config.json", "{");
   place.folder.write("junk.safetensors", std::string(3000, 'x'));
-  REQUIRE(place.in_folder("isobar prepare", "my.txt -o tokens.safetensors").code == 0);
+  place.run("isobar prepare", "my.txt -o tokens.safetensors");
   check_refusals(
       {{"isobar sample", "", "CHECKPOINT is required"},
        {"isobar sample", "none.safetensors", "none.safetensors"},
