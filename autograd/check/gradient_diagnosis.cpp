@@ -15,7 +15,7 @@ struct Row {
 
 // From the plainest explanation to the least: the first that holds is taken. J is right, T is the tape's, v a
 // tensor known by name or a curve of it.
-constexpr Row rows[] = {
+constexpr Row rule_table[] = {
     {nullptr, broken, true},        // an error, no gradient, NaN
     {nullptr, upstream, true},      // dy is ignored, or backward is not linear in it
     {nullptr, zero, true},          // T = 0
@@ -46,8 +46,8 @@ constexpr Row rows[] = {
 
 // The first row that holds, and its place in the table.
 Diagnosis first_of(const Evidence& e) {
-  for (size_t rank = 0; rank < std::size(rows); ++rank) {
-    const Row& row = rows[rank];
+  for (size_t rank = 0; rank < std::size(rule_table); ++rank) {
+    const Row& row = rule_table[rank];
     if (e.j.sampled && !row.of_directions) continue;
     if (Found found = row.find ? row.find(e) : first_of(row.candidates(e), e)) {
       found->rank = static_cast<int>(rank);
@@ -55,7 +55,7 @@ Diagnosis first_of(const Evidence& e) {
     }
   }
   Diagnosis result = *unknown(e);
-  result.rank = static_cast<int>(std::size(rows));
+  result.rank = static_cast<int>(std::size(rule_table));
   return result;
 }
 

@@ -229,24 +229,12 @@ TEST_CASE("shares of the limits and sentences follow from the rows") {
   CHECK(limits.bandwidth(100) == 8e9);
   CHECK(limits.bandwidth(2e3) == 1e9);
   CHECK(limits.bandwidth(1e12) == 1e9);
-  ProfileResult result{.rows = {{.name = "linear",
-                                 .module = "blocks.2.fc1",
-                                 .part = Part::backward,
-                                 .product = true,
-                                 .calls = 10,
-                                 .rows = 8,
-                                 .seconds = 1,
-                                 .flops = 0.31e9,
-                                 .bytes = 1e6,
-                                 .thread_seconds = 2},
-                                {.name = "relu",
-                                 .module = "blocks.2.act",
-                                 .part = Part::forward,
-                                 .calls = 10,
-                                 .seconds = 0.5,
-                                 .bytes = 0.25e9,
-                                 .thread_seconds = 1},
-                                {.name = "optimizer", .calls = 1, .seconds = 0.5, .thread_seconds = 1}},
+  const Spent in_linear{.calls = 10, .seconds = 1, .flops = 0.31e9, .bytes = 1e6, .thread_seconds = 2};
+  const Spent in_relu{.calls = 10, .seconds = 0.5, .bytes = 0.25e9, .thread_seconds = 1};
+  const Spent in_optimizer{.calls = 1, .seconds = 0.5, .thread_seconds = 1};
+  ProfileResult result{.rows = {{in_linear, "linear", "blocks.2.fc1", Part::backward, true, 8},
+                                {in_relu, "relu", "blocks.2.act", Part::forward},
+                                {in_optimizer, "optimizer"}},
                        .steps = 1,
                        .walks = 1,
                        .seconds = 2};

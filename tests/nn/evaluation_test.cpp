@@ -7,6 +7,7 @@
 #include "../../experiments/lm/training/train.h"
 #include "../../experiments/lm/watching/attention_logits.h"
 #include "../../experiments/lm_norms/results.h"
+#include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 
 namespace isobar::evaluation_test {

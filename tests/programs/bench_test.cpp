@@ -115,20 +115,17 @@ TEST_CASE("bench --check refuses a file that bench --keep did not write") {
 TEST_CASE("bench lists its cases, and refuses what it does not know") {
   const Outcome list = ran("bench", "--list");
   for (const char* name :
-       {
-    "limit_sgemm_512
-    ", " rmsnorm_fwdbwd_4096x512 ", " chain_add_10000_16x16_fwdbwd "})
-        CHECK_MESSAGE(holds(list.out, name), name);
+       {"limit_sgemm_512\n", "rmsnorm_fwdbwd_4096x512\n", "chain_add_10000_16x16_fwdbwd\n"})
+    CHECK_MESSAGE(holds(list.out, name), name);
 
-    const Outcome near = run_built("bench", "--filter '^rmsnorm_fwdbwd_4096x51$'");
-    CHECK(near.code == 2);
-    CHECK(
-        near.err ==
+  const Outcome near = run_built("bench", "--filter '^rmsnorm_fwdbwd_4096x51$'");
+  CHECK(near.code == 2);
+  CHECK(near.err ==
         "bench: --filter: no case matches '^rmsnorm_fwdbwd_4096x51$'; did you mean rmsnorm_fwdbwd_4096x512?; "
         "--list prints all\n");
-    CHECK(run_built("bench", "--filter '['").code == 2);
-    CHECK(run_built("bench", "--steps -1").code == 2);
-    CHECK(run_built("bench", "--thread 1").code == 2);
+  CHECK(run_built("bench", "--filter '['").code == 2);
+  CHECK(run_built("bench", "--steps -1").code == 2);
+  CHECK(run_built("bench", "--thread 1").code == 2);
 }
 
 }  // namespace isobar::bench_test
