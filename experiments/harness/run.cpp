@@ -1,5 +1,7 @@
 #include "run.h"
 
+#include <fmt/chrono.h>
+
 #include <cctype>
 #include <cstring>
 
@@ -11,14 +13,6 @@
 
 namespace isobar {
 namespace {
-
-// "2026-11-23", in UTC.
-std::string today() {
-  const std::chrono::year_month_day day(
-      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
-                     static_cast<unsigned>(day.day()));
-}
 
 void write_attributes(Hdf5File& file, const std::string& group, const Json& values) {
   file.make_group(group);
@@ -203,8 +197,8 @@ Csv& Run::csv(const std::string& name, const std::vector<std::string>& columns) 
 RunState Run::state() const {
   RunState state;
   for (const std::string& name : file_.names("/")) {
-    if (name == "config" || name == "environment") continue;
-    if (name != "series") state.lists.emplace(name, file_.read_strings("/" + name));
+    if (name == "config" || name == "environment" || name == "series") continue;
+    state.lists.emplace(name, file_.read_strings("/" + name));
   }
   for (const auto& [name, series] : recorded_) {
     const std::vector<double> rows = numbers_of(series.rows.bytes());
@@ -286,7 +280,7 @@ int Run::finish() {
   const std::string summary_path = folder_->partial("summary.json");
 
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-  timing_["date"] = today();
+  timing_["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));  // UTC
   timing_["wall_s"] = passed.count();
   timing_["peak_rss_mib"] = peak_memory_mib();
   const Json summary = whole_summary();

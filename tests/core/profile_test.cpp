@@ -234,7 +234,7 @@ TEST_CASE("shares of the limits and sentences follow from the rows") {
   const Spent in_optimizer{.calls = 1, .seconds = 0.5, .thread_seconds = 1};
   ProfileResult result{.rows = {{in_linear, "linear", "blocks.2.fc1", Part::backward, true, 8},
                                 {in_relu, "relu", "blocks.2.act", Part::forward},
-                                {in_optimizer, "optimizer"}},
+                                {in_optimizer, "optimizer", ""}},
                        .steps = 1,
                        .walks = 1,
                        .seconds = 2};
