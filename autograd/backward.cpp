@@ -192,7 +192,7 @@ void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::
   const WhileTrue walking(walking_);
   const TimedWalk timed;
   TapeVector<Tensor> adjoints(start + 1 - first_);  // by slot: the gradients of all that was visited, added
-  std::vector<bool> kept(adjoints.size());          // for the caller
+  TapeVector<uint8_t> kept(adjoints.size());        // for the caller
   const auto adjoint = [&](int64_t slot) -> Tensor& { return adjoints[slot - first_]; };
   for (size_t i = 0; i < wanted.size(); ++i) {
     check(wanted[i] >= first_, used_up, "gradient");

@@ -14,13 +14,18 @@
 namespace isobar {
 namespace {
 
-// Each tensor once, in the order of the list: a tied weight may be listed with both of its modules.
-std::vector<Tensor> once_each(const std::vector<Tensor>& listed) {
+// Each tensor once, in the order of the list: a tied weight may be listed with both of its modules. The list
+// itself where no tensor repeats, so that a step allocates nothing for it, else `shorter`.
+const std::vector<Tensor>& once_each(const std::vector<Tensor>& listed, std::vector<Tensor>& shorter) {
+  if (listed.size() < 2) return listed;
   std::unordered_set<const void*> seen;
-  std::vector<Tensor> once;
-  const auto is_new = [&](const Tensor& tensor) { return seen.insert(tensor.id()).second; };
-  std::ranges::copy_if(listed, std::back_inserter(once), is_new);
-  return once;
+  const auto repeats = [&](const Tensor& tensor) { return !seen.insert(tensor.id()).second; };
+  std::vector<const void*> ids(listed.size());
+  std::ranges::transform(listed, ids.begin(), &Tensor::id);
+  std::ranges::sort(ids);
+  if (std::ranges::adjacent_find(ids) == ids.end()) return listed;
+  std::ranges::remove_copy_if(listed, std::back_inserter(shorter), repeats);
+  return shorter;
 }
 
 // One pass over the gradients; a parameter without one counts as an empty array.
@@ -43,7 +48,8 @@ double sum_of_squares(const Tensor& dw, int64_t begin, int64_t end) {
 
 double grad_norm(const std::vector<Tensor>& listed) {
   const Phase phase("gradient norm");
-  const std::vector<Tensor> parameters = once_each(listed);
+  std::vector<Tensor> shorter;
+  const std::vector<Tensor>& parameters = once_each(listed, shorter);
   for (const Tensor& parameter : parameters)
     if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.is_contiguous())
       parameter.set_grad(raw::contiguous(dw));
@@ -93,7 +99,8 @@ double clip_factor(double norm, double max_norm) {
 }
 
 double clip_grad_norm(const std::vector<Tensor>& listed, double max_norm) {
-  const std::vector<Tensor> parameters = once_each(listed);
+  std::vector<Tensor> shorter;
+  const std::vector<Tensor>& parameters = once_each(listed, shorter);
   check(std::any_of(parameters.begin(), parameters.end(), [](const Tensor& p) { return p.grad().defined(); }),
         "clip_grad_norm: none of {} parameters has a gradient; call tape.backward(loss) before clipping",
         parameters.size());
