@@ -4,27 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <new>
 #include <utility>
 
 #include "../../core/memory.h"
-
-// How often this program asks operator new for memory, counted while asked to. Blocks of tensor storage and nodes
-// of a tape come from allocators of their own and are not in this count, unless those take new memory.
-std::atomic<bool> counting = false;
-std::atomic<int64_t> allocations = 0;
-
-// The forms for arrays and those that do not throw call this one.
-void* operator new(size_t bytes) {
-  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* block = std::malloc(bytes > 0 ? bytes : 1)) return block;
-  throw std::bad_alloc();
-}
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, size_t) noexcept { std::free(block); }
 
 namespace isobar::bench {
 
@@ -107,11 +90,11 @@ Counts count_step(const Step& step) {
   constexpr int counted = 4;
   warm_up(step);
   const Counters before = counters();
-  const int64_t heap_before = allocations;
-  counting = true;
+  const int64_t heap_before = heap_allocations;
+  counting_heap = true;
   for (int i = 0; i < counted; ++i) step();
-  counting = false;
-  const int64_t heap = allocations - heap_before;
+  counting_heap = false;
+  const int64_t heap = heap_allocations - heap_before;
   const Counters after = counters();
 
   memory::reset_peak();

@@ -1,6 +1,7 @@
 // Timing: how long a step takes, by the wall clock, and what it asks of the system meanwhile.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "case.h"
@@ -22,8 +23,8 @@ struct Timing {
 
 // What one step asks for, once it has settled.
 struct Counts {
-  int64_t step_bytes =
-      0;  // most bytes of tensor storage that it holds at a time, beyond those at its beginning
+  // The most bytes of tensor storage that it holds at a time, beyond those at its beginning.
+  int64_t step_bytes = 0;
   double page_faults = 0, storage_allocations = 0, heap_allocations = 0;  // means of four steps
 };
 
@@ -34,5 +35,9 @@ Counts count_step(const Step& step);
 // What this machine can do, with the threads in use: the limit of this work in the unit of its derived figure, or 0
 // where there is none.
 double limit_of(const Work& work, const TimingOptions& options);
+
+// While `counting_heap` is set, `heap_allocations` counts the calls of operator new (heap.cpp).
+extern std::atomic<bool> counting_heap;
+extern std::atomic<int64_t> heap_allocations;
 
 }  // namespace isobar::bench
