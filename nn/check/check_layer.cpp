@@ -34,16 +34,26 @@ class LayerChecker {
 
   LayerReport run() {
     check("fields", [&] { return fields(); });
-    if (!check("forward", [&] { return forward(); })) return report_;
-    // Differences want a function of x and the parameters alone.
-    gradients_right_ =
-        check("repeated calls", [&] { return repeated(runner_); }) && check("another call", [&] {
-          runner_.compare_modes();
-          thrown([&] { runner_.measure_growth(); });  // other checks report it
-          return another_call(runner_);
-        });
+    if (!check("forward", [&] { return forward(); })) {
+      check("all else", [&] { return skipped("forward must run first"); });
+      return report_;
+    }
+    const bool repeats = check("repeated calls", [&] { return repeated(runner_); });
+    gradients_right_ = check("another call", [&] {
+      if (!repeats) return skipped("not even the same call gives the same bits");
+      runner_.compare_modes();
+      thrown([&] { runner_.measure_growth(); });  // other checks report it
+      return another_call(runner_);
+    });
+    gradients_right_ = gradients_right_ && repeats;
     check("inputs untouched", [&] { return untouched(); });
-    if (gradients_right_) gradients();
+    if (options_.causal) check("causal", [&] { return causal(runner_); });
+    if (options_.mask) check("mask", [&] { return masked(runner_); });
+    // Differences want a function of x and the parameters alone.
+    if (gradients_right_)
+      gradients();
+    else
+      check("gradients", [&] { return skipped("forward is no function of x and the parameters alone"); });
     gradients_right_ = gradients_right_ && report_.diagnosis.cause == Cause::none;
     check("used twice", [&] { return uses(); });
     check("save and load", [&] { return save_and_load(runner_); });

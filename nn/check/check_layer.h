@@ -11,6 +11,7 @@
 //   }
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 
@@ -46,6 +47,14 @@ struct CheckLayerOptions {
   // no more and no fewer rows. For W x without a batch, a Gram matrix (N, N), a graph convolution with an
   // adjacency (N, N), a layer that is made for one size.
   bool batch = true;
+  // Whether forward in training reads state that it changes, and fields() lists it: PowerNorm, spectral norm, the
+  // codebook of a moving average. Each call in training then begins with the state as made.
+  bool stateful = false;
+  // Whether dimension 1 of the first input and of y is time, and y at t depends on nothing after t.
+  bool causal = false;
+  // {2, 1}: input 2, (B, T), is true or 1 where input 1, (B, T, …), counts, and nothing depends on the rest of
+  // input 1. Of the first input, y is compared where it counts: {1, 0}.
+  std::optional<std::array<size_t, 2>> mask = std::nullopt;
   double tolerance = 1e-6;  // of gradients in f64, relative; see GradcheckReport
   // Of an f32 run against f64, relative to the largest element; what one more rounding of x changes is
   // allowed too.

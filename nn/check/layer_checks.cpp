@@ -36,7 +36,7 @@ LayerCheck repeated(const LayerRunner& runner) {
   return same(
       difference({{"y", second}}, {{"y", first}}), "the same bits",
       "a second call with the same input and key gives other bits: does forward keep state, or draw numbers "
-      "other than from Tape::next_rng()?");
+      "other than from Tape::next_rng()? (options.stateful is for state that fields() lists)");
 }
 
 // A layer that has seen the example, and whose parameters have moved since, against a fresh one with the same
@@ -65,6 +65,72 @@ LayerCheck another_call(const LayerRunner& runner) {
     }
   }
   return passed("another x and batch give what they give to a fresh layer");
+}
+
+namespace {
+
+// Which positions (row, time) are meant.
+using Positions = std::function<bool(int64_t row, int64_t time)>;
+
+// x with the numbers of `other` at these positions of its first two dimensions.
+Tensor replaced(const Tensor& x, const Tensor& other, const Positions& at) {
+  std::vector<double> values = x.to_vector<double>();
+  const std::vector<double> others = other.to_vector<double>();
+  const int64_t times = x.size(1), width = x.numel() / std::max<int64_t>(1, x.size(0) * times);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t position = static_cast<int64_t>(i) / width;
+    if (at(position / times, position % times)) values[i] = others[i];
+  }
+  return cast(tensor(x.shape(), values), x.dtype());
+}
+
+// "" where y at the positions `seen` is the same whatever input `i` holds at the positions `hidden`.
+std::string dependence(const LayerRunner& runner, size_t i, const Positions& hidden, const Positions& seen) {
+  const Inputs x = runner.input();
+  Inputs other = x;
+  other[i] = replaced(x[i], runner.other_rows(runner.batch())[i], hidden);
+  const Tensor y = runner.output(*runner.moved(), x), moved = runner.output(*runner.moved(), other);
+  check(y.ndim() >= 2 && y.size(0) == x[0].size(0) && y.size(1) == x[0].size(1),
+        "wanted y with the batch and the times of x {}, got {}", x[0].shape(), y.shape());
+  return difference({{"y", replaced(y, moved, seen)}}, {{"y", y}}, 1e-12);
+}
+
+}  // namespace
+
+LayerCheck causal(const LayerRunner& runner) {
+  const Tensor x = runner.input()[0];
+  check(x.ndim() >= 2 && x.size(1) > 1,
+        "options.causal: wanted an example x (B, T, …) with two times or more, got {}", x.shape());
+  for (int64_t t = 1; t < x.size(1); ++t) {
+    const std::string differs = dependence(
+        runner, 0, [&](int64_t, int64_t time) { return time >= t; },
+        [&](int64_t, int64_t time) { return time < t; });
+    if (!differs.empty())
+      return failed(
+          fmt::format("{}, for another x from time {} on; does y see one position too many?", differs, t));
+  }
+  return passed(fmt::format("y before t does not depend on x from t on, for each t of {}", x.size(1)));
+}
+
+LayerCheck masked(const LayerRunner& runner) {
+  const Inputs x = runner.input();
+  const auto [of_mask, i] = *runner.options().mask;
+  const bool given = of_mask < x.size() && i < x.size() && x[of_mask].ndim() == 2 && x[i].ndim() >= 2;
+  check(
+      given && x[of_mask].size(0) == x[i].size(0) && x[of_mask].size(1) == x[i].size(1),
+      "options.mask: wanted the numbers of an input (B, T) and of the one, (B, T, …), that it masks, got {{{}, "
+      "{}}}",
+      of_mask, i);
+  const std::vector<double> counts = x[of_mask].to_vector<double>();
+  const auto seen = [&](int64_t row, int64_t time) {
+    return counts[static_cast<size_t>(row * x[of_mask].size(1) + time)] != 0;
+  };
+  const std::string differs = dependence(
+      runner, i, [&](int64_t row, int64_t time) { return !seen(row, time); },
+      [&](int64_t row, int64_t time) { return i > 0 || seen(row, time); });
+  return same(
+      differs, "what is masked does not matter to what counts",
+      "this is for another input where the mask hides it; is the mask used before every sum over time?");
 }
 
 LayerCheck used_twice(const LayerRunner& runner) {
@@ -104,6 +170,7 @@ LayerCheck save_and_load(const LayerRunner& runner) {
 }
 
 LayerCheck recomputed(const LayerRunner& runner) {
+  if (runner.options().stateful) return skipped("options.stateful: a second forward would begin elsewhere");
   const StepResult got = runner.step({.dtype = Dtype::f32, .recompute = true}),
                    wanted = runner.step({.dtype = Dtype::f32});
   return same(difference(got.values, wanted.values),

@@ -137,7 +137,17 @@ std::string LayerRunner::name_of_input(size_t i) const {
   return x_.size() == 1 ? "x" : fmt::format("x[{}]", i);
 }
 
+// Gives what is not trained its first values again.
+void LayerRunner::reset_state(Module& module) const {
+  const auto fresh = made();
+  std::vector<NamedTensor> state = named_state(module), first = named_state(*fresh);
+  for (size_t i = 0; i < state.size(); ++i)
+    if (!state[i].tensor.trainable())
+      assign(state[i].tensor, cast(first[i].tensor.detach(), state[i].tensor.dtype()));
+}
+
 Tensor LayerRunner::call(Module& module, const Inputs& x) const {
+  if (options_.stateful && module.training()) reset_state(module);
   return options_.call != nullptr ? options_.call(module, x) : module(x[0]);
 }
 
@@ -237,8 +247,9 @@ LayerRunner::Function LayerRunner::function(const Inputs& x, bool training, cons
   for (const NamedTensor& parameter : named_parameters(*module))
     inputs.push_back({parameter.name, clone(parameter.tensor.detach())});
   const auto current = std::make_shared<std::vector<Tensor>>(parameters(*module));
-  const auto f = [module, current, call,
+  const auto f = [this, module, current, call,
                   count = static_cast<std::ptrdiff_t>(x.size())](const std::vector<Tensor>& in) {
+    if (options_.stateful && module->training()) reset_state(*module);
     const std::vector<Tensor> given(in.begin() + count, in.end());
     visit_tensors(*module, [&](const std::string&, Tensor& tensor, bool) {
       const auto same = [&](const Tensor& one) { return one.id() == tensor.id(); };

@@ -52,6 +52,7 @@ class LayerRunner {
   // "x", or "x[0]", "x[1]", …
   std::string name_of_input(size_t i) const;
 
+  // Of a stateful layer in training, from the state as made.
   Tensor call(Module& module, const Inputs& x) const;
   // y of a forward on a tape of its own.
   Tensor output(Module& module, const Inputs& x) const;
@@ -81,6 +82,7 @@ class LayerRunner {
   void set_in_f32() { in_f32_ = true; }
 
  private:
+  void reset_state(Module& module) const;
   struct Function {
     TensorFunction f;
     std::vector<NamedInput> inputs;
@@ -126,6 +128,9 @@ std::string thrown(const std::function<void()>& body);
 
 LayerCheck repeated(const LayerRunner& runner);
 LayerCheck another_call(const LayerRunner& runner);
+// Whether y depends on what it must not see: with options.causal or options.mask.
+LayerCheck causal(const LayerRunner& runner);
+LayerCheck masked(const LayerRunner& runner);
 LayerCheck used_twice(const LayerRunner& runner);
 LayerCheck save_and_load(const LayerRunner& runner);
 LayerCheck recomputed(const LayerRunner& runner);

@@ -39,6 +39,19 @@ struct Scale : Module {
 struct Counts : Scale {
   Tensor forward(const Tensor& x) override { return x * weight * ++calls; }
 };
+// Divides by a running scale, and then moves it.
+struct DividesByItsPast : Module {
+  Tensor scale = ones(5);
+  Tensor forward(const Tensor& x) override {
+    const Tensor y = x / scale.detach();
+    if (training() && x.size(0) > 0) {
+      const NoTape pause;
+      scale = scale * 0.9 + sqrt(mean(square(x.detach()), {0})) * 0.1;
+    }
+    return y;
+  }
+  void fields(Fields& f) override { f.buffer("scale", scale); }
+};
 struct Forgets : Scale {
   void fields(Fields&) override {}
 };
@@ -127,6 +140,10 @@ struct FourRows : Module {
   void fields(Fields& f) override { f("weight", weight); }
 };
 
+// x (B, T, C) and which times of it count.
+const LayerInputs two_rows_of_three(std::vector<Tensor>{
+    numbers({2, 3, 2}), tensor({2, 3}, std::vector<bool>{true, false, true, true, true, false})});
+
 TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks") {
   const std::string other = ", for another x [4, 5] after a first call, against a fresh layer";
   check_rows({
@@ -154,7 +171,38 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
       {"sees the layout of x",
        of([](In x, In w) { return x * w * (x.is_contiguous() ? 1 : 2); }),
        {"WRONG: strided input: y ["}},
-      {"counts", a<Counts>(), {"WRONG: repeated calls: y ["}},
+      {"counts",
+       a<Counts>(),
+       {"WRONG: repeated calls: y [", "not even the same call gives the same bits",
+        "forward is no function of x and the parameters alone"}},
+      {"reads what it changes",
+       a<DividesByItsPast>(),
+       {"WRONG: repeated calls: y [", "(options.stateful is for state that fields() lists)"}},
+      {"reads what it changes, on purpose",
+       a<DividesByItsPast>(),
+       {": right", "all 20 elements", "skipped  recompute"},
+       numbers({4, 5}),
+       {.stateful = true}},
+      {"sees what was before",
+       of([](In x) { return cumsum(x, 1); }),
+       {": right", "y before t does not depend on x from t on, for each t of 3"},
+       numbers({2, 3, 2}),
+       {.causal = true}},
+      {"sees what comes",
+       of([](In x) { return x + flip(cumsum(flip(x, {1}), 1), {1}); }),
+       {"WRONG: causal: y [", "for another x from time 1 on; does y see one position too many?"},
+       numbers({2, 3, 2}),
+       {.causal = true}},
+      {"adds what counts",
+       of([](In x, In mask) { return x + sum(where(unsqueeze(mask, -1), x, 0), {1}, true); }, {}),
+       {": right", "what is masked does not matter to what counts"},
+       two_rows_of_three,
+       {.mask = {{1, 0}}}},
+      {"adds what does not count",
+       of([](In x, In mask) { return x + sum(x, {1}, true) * cast(mask, x.dtype()).numel(); }, {}),
+       {"WRONG: mask: y [", "is the mask used before every sum over time?"},
+       two_rows_of_three,
+       {.mask = {{1, 0}}}},
       {"fields() forgets",
        a<Forgets>(),
        {"WRONG: fields: forward uses a trainable tensor [5] that fields() does not list"}},
