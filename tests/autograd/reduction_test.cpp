@@ -141,4 +141,10 @@ constexpr bool right = requires(T x, int64_t dim) {
 };
 static_assert(right<Tensor>);
 
+TEST_CASE("scatter_add adds in double") {
+  // 2²⁴ + 1 + 1 is 2²⁴ where f32 adds one by one.
+  const Tensor x = full({1}, 16777216);
+  CHECK(scatter_add(x, 0, integers(0, 0), ones({2})).item() == 16777218);
+}
+
 }  // namespace isobar::reduction_test

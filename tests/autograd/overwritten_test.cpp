@@ -1,4 +1,4 @@
-// Indices: that a backward does not use indices that changed, and how sums by index are added.
+// Values and indices that are overwritten between forward and backward.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -7,7 +7,24 @@
 #include "../message_of.h"
 #include "../small_tensors.h"
 
-namespace isobar::indices_test {
+namespace isobar::overwritten_test {
+
+TEST_CASE("a value that is overwritten between forward and backward is refused, and the op is named") {
+  const Tensor w = leaf(full({1}, 3));
+  for (const bool by_assign : {false, true}) {
+    Tape tape;
+    const Tensor loss = sum(w * w * w);
+    Tensor target = w;
+    if (by_assign)
+      assign(target, full({1}, 2));
+    else
+      raw::write<float>(target)[0] = 5;
+    CHECK(message_of([&] { tape.backward(loss); }) ==
+          std::string("backward: input 1 [1] of multiply was overwritten ") +
+              (by_assign ? "by assign() " : "") + "after it was recorded; call backward before step()");
+    CHECK(!w.grad().defined());
+  }
+}
 
 TEST_CASE("indices that were overwritten before backward are refused by the name of their op") {
   struct Case {
@@ -50,10 +67,4 @@ TEST_CASE("i32 indices are copied: overwriting the caller's changes nothing") {
   CHECK(table.grad().to_vector<double>() == Doubles{1, 1, 0, 0, 1, 1});
 }
 
-TEST_CASE("scatter_add adds in double") {
-  // 2²⁴ + 1 + 1 is 2²⁴ where f32 adds one by one.
-  const Tensor x = full({1}, 16777216);
-  CHECK(scatter_add(x, 0, integers(0, 0), ones({2})).item() == 16777218);
-}
-
-}  // namespace isobar::indices_test
+}  // namespace isobar::overwritten_test
