@@ -96,19 +96,13 @@ struct Primitive {
   dnnl::memory a, b, c;
 };
 
-// The layout of a matrix (rows, columns) that is stored as it is, or transposed.
-dnnl::memory::desc describe(int64_t rows, int64_t columns, bool transposed, int64_t stride,
-                            dnnl::memory::data_type type) {
-  return {{rows, columns}, type, transposed ? dnnl::memory::dims{1, stride} : dnnl::memory::dims{stride, 1}};
-}
-
 Primitive generate(const Gemm<float, Bf16>& p) {
   using Type = dnnl::memory::data_type;
-  const dnnl::memory::desc a = describe(p.m, p.k, p.a.transposed, p.a.step, Type::bf16);
-  const dnnl::memory::desc b = describe(p.k, p.n, p.b.transposed, p.b.step, Type::bf16);
-  const dnnl::memory::desc c = describe(p.m, p.n, false, p.c.step, Type::f32);
+  const dnnl::memory::desc a({p.m, p.k}, Type::bf16, {p.a.row, p.a.column});
+  const dnnl::memory::desc b({p.k, p.n}, Type::bf16, {p.b.row, p.b.column});
+  const dnnl::memory::desc c({p.m, p.n}, Type::f32, {p.c.row, p.c.column});
   dnnl::primitive_attr attributes;
-  if (p.accumulate) {
+  if (p.start.data != nullptr) {
     dnnl::post_ops add_to_c;
     add_to_c.append_sum(1);
     attributes.set_post_ops(add_to_c);
@@ -125,7 +119,7 @@ Primitive& primitive_for(const Gemm<float, Bf16>& p) {
   constexpr size_t most = 1024;
   using Key = std::array<int64_t, 9>;
   static thread_local std::map<Key, Primitive> known;
-  const Key key{p.a.transposed, p.b.transposed, p.m, p.n, p.k, p.a.step, p.b.step, p.c.step, p.accumulate};
+  const Key key{p.m, p.n, p.k, p.a.row, p.a.column, p.b.row, p.b.column, p.c.row, p.start.data != nullptr};
   if (const auto found = known.find(key); found != known.end()) return found->second;
   if (known.size() == most) known.clear();
   return known.emplace(key, generate(p)).first->second;
@@ -169,17 +163,11 @@ std::string bf16_obstacle() {
 void gemm(const Gemm<float, Bf16>& p) {
   const std::string obstacle = bf16_obstacle();
   check(obstacle.empty(), "gemm: bf16 matrices cannot be multiplied: {}", obstacle);
-  check(p.bias == nullptr, "gemm: products of bf16 matrices take no bias; add it afterwards");
-  assert(p.m >= 0 && p.n >= 0 && p.k >= 0);
+  check(p.start.data == nullptr || p.start.data == p.c.data,
+        "gemm: products of bf16 matrices take no bias; add it afterwards");
+  assert(p.valid());
   if (p.m == 0 || p.n == 0) return;
-  assert(p.c.data != nullptr && p.c.step >= p.n);
-  if (p.k == 0) {
-    if (!p.accumulate)
-      for (int64_t i = 0; i < p.m; ++i) std::fill_n(p.c.data + i * p.c.step, p.n, 0.0f);
-    return;
-  }
-  assert(p.a.data != nullptr && p.a.step >= (p.a.transposed ? p.m : p.k));
-  assert(p.b.data != nullptr && p.b.step >= (p.b.transposed ? p.k : p.n));
+  if (p.k == 0) return p.copy_start();
   constexpr int64_t target = int64_t{1} << 25;
   const int64_t columns = p.n <= 1536 ? p.n : 1024;
   const int64_t rows = std::max<int64_t>(64, target / (columns * p.k) / 32 * 32);

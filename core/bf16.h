@@ -2,7 +2,7 @@
 // operands.
 //
 //   const Bf16Copy a(x), b(w);                       // x (M, K), w (N, K)
-//   gemm(Gemm<float, Bf16>{.m = M, .n = N, .k = K, .a = {a.data(), K}, .b = {b.data(), K, true}, .c = {y, N}});
+//   gemm(Gemm<float, Bf16>{.m = M, .n = N, .k = K, .a = {a.data(), K}, .b = {b.data(), 1, K}, .c = {y, N}});
 #pragma once
 
 #include <memory>
@@ -35,9 +35,8 @@ class Bf16Copy {
 };
 
 // C = A · B, or C += A · B; each product of two numbers is exact, sums are f32 (oneDNN). Uses all threads;
-// the bits do not depend on their number. Throws Error where bf16_obstacle() is not empty, and for a bias.
+// the bits do not depend on their number. Throws Error where bf16_obstacle() is not empty, and for another start.
 // Denormal operands may count as zero: the CPU's bf16 instructions flush them.
 void gemm(const Gemm<float, Bf16>& product);
-inline void gemm_serial(const Gemm<float, Bf16>& product) { gemm(product); }  // inside parallel_for
 
 }  // namespace isobar

@@ -49,17 +49,17 @@ void map_buffers(int64_t count) {
 }
 
 template <class T>
-void call_blas(Gemm<T> p) {
+void call_blas(const Gemm<T>& p) {
   [[maybe_unused]] static const bool one_thread = (openblas_set_num_threads(1), true);
   reserve_blas_buffers();
-  // BLAS wants leading dimensions of at least one, even of matrices without columns.
-  for (int64_t* step : {&p.a.step, &p.b.step, &p.c.step}) *step = std::max<int64_t>(*step, 1);
-  const auto turned = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };
+  if (p.start.data != nullptr) p.copy_start();
+  const bool a_by_rows = p.a.by_rows(p.k), b_by_rows = p.b.by_rows(p.n);
   const auto call = [&](auto* gemm) {
-    gemm(CblasRowMajor, turned(p.a.transposed), turned(p.b.transposed), static_cast<blasint>(p.m),
-         static_cast<blasint>(p.n), static_cast<blasint>(p.k), 1, p.a.data, static_cast<blasint>(p.a.step),
-         p.b.data, static_cast<blasint>(p.b.step), p.accumulate ? 1 : 0, p.c.data,
-         static_cast<blasint>(p.c.step));
+    gemm(CblasRowMajor, a_by_rows ? CblasNoTrans : CblasTrans, b_by_rows ? CblasNoTrans : CblasTrans,
+         static_cast<blasint>(p.m), static_cast<blasint>(p.n), static_cast<blasint>(p.k), 1, p.a.data,
+         static_cast<blasint>(a_by_rows ? p.a.row : p.a.column), p.b.data,
+         static_cast<blasint>(b_by_rows ? p.b.row : p.b.column), p.start.data != nullptr ? 1 : 0, p.c.data,
+         static_cast<blasint>(p.c.row));
   };
   if constexpr (std::is_same_v<T, float>)
     call(cblas_sgemm);
@@ -69,125 +69,66 @@ void call_blas(Gemm<T> p) {
 
 std::atomic<Products> products = Products::own;
 
-// Our kernel copies B. As packed_transposed it computes Cᵀ = Bᵀ · Aᵀ and copies A instead.
-enum class Kernel { blas, packed, packed_transposed };
-
 template <class T>
 double multiply_adds(const Gemm<T>& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
-// Of our kernel's two ways the one that copies less: it copies both operands of x · Wᵀ's kind, else B alone.
-// With Products::openblas the fastest kernel for the shape, as measured with AVX-512: below 10^6
-// multiply-adds OpenBLAS copies no operand; our kernel needs wide panels and at least 8 rows.
+// Whether our kernel would copy A beside B, as for x · Wᵀ: it reads rows of A and columns of Bᵀ.
 template <class T>
-Kernel choose(const Gemm<T>& p) {
-  const bool both = p.b.transposed && !p.a.transposed;
-  if (products.load(std::memory_order_relaxed) == Products::openblas) {
-    const bool small = multiply_adds(p) <= 1e6, vectors = sizeof(kernels::Register<T>) >= 32;
-    if (!vectors || p.m < 8 || p.n < 32 || (small && (!both || p.m < 32))) return Kernel::blas;
-  }
-  return both && p.m * (p.n + p.k) < p.n * p.k ? Kernel::packed_transposed : Kernel::packed;
+bool copies_both(const Gemm<T>& p) {
+  return p.a.by_rows(p.k) && !p.b.by_rows(p.n);
 }
 
+// As measured with AVX-512: below 10^6 multiply-adds OpenBLAS copies no operand; our kernel needs wide panels
+// and at least 8 rows.
 template <class T>
-void call_packed(const Gemm<T>& p, bool transposed) {
-  const kernels::Product<T> product{
-      .m = p.m,
-      .n = p.n,
-      .k = p.k,
-      .a = {p.a.data, p.a.transposed ? 1 : p.a.step, p.a.transposed ? p.a.step : 1},
-      .b = {p.b.data, p.b.transposed ? 1 : p.b.step, p.b.transposed ? p.b.step : 1},
-      .start = p.accumulate ? kernels::Strided<const T>{p.c.data, p.c.step, 1}
-                            : kernels::Strided<const T>{p.bias, 0, 1},
-      .c = {p.c.data, p.c.step, 1},
-  };
-  kernels::multiply(transposed ? product.transposed() : product);
+bool blas_is_faster(const Gemm<T>& p) {
+  const bool small = multiply_adds(p) <= 1e6, vectors = sizeof(kernels::Register<T>) >= 32;
+  return !vectors || p.m < 8 || p.n < 32 || (small && (!copies_both(p) || p.m < 32));
 }
 
-// Preconditions that ops and kernels keep. What users may get wrong is checked by the ops.
+// Computes C in tiles, each of about 2^21 multiply-adds (35 µs) or more, but `most` of them at the most. A tile
+// copies its operands: OpenBLAS copies both, our kernel mostly B alone. So the columns of B are cut first, into
+// at least `narrowest` and a multiple of `unit`; then the rows of A into halves or tiles of at least 192.
 template <class T>
-void assert_valid([[maybe_unused]] const Gemm<T>& p) {
-  assert(p.m >= 0 && p.n >= 0 && p.k >= 0);
-  if (p.m == 0 || p.n == 0) return;
-  assert(p.c.data != nullptr && p.c.step >= p.n && p.c.data != p.bias && !p.c.transposed);
-  if (p.k == 0) return;
-  assert(p.a.data != nullptr && p.a.step >= (p.a.transposed ? p.m : p.k) && p.c.data != p.a.data);
-  assert(p.b.data != nullptr && p.b.step >= (p.b.transposed ? p.k : p.n) && p.c.data != p.b.data);
-}
-
-template <class T>
-void run(Gemm<T> p, Kernel kernel) {
-  constexpr int64_t limit = std::numeric_limits<blasint>::max();
-  check(p.m <= limit && p.n <= limit && p.k <= limit && std::max({p.a.step, p.b.step, p.c.step}) <= limit,
-        "gemm: dimensions must be below 2^31, got {} x {} x {}", p.m, p.n, p.k);
-  check(!p.bias || !p.accumulate, "gemm: wanted a bias or accumulate, got both");
-  assert_valid(p);
-  if (p.m == 0 || p.n == 0) return;
-  if (p.k > 0 && kernel != Kernel::blas) return call_packed(p, kernel == Kernel::packed_transposed);
-  // The sums start from the bias, or from zero where there are none.
-  if (p.bias || (p.k == 0 && !p.accumulate))
-    for (int64_t i = 0; i < p.m; ++i)
-      p.bias ? std::copy_n(p.bias, p.n, p.c.data + i * p.c.step)
-             : std::fill_n(p.c.data + i * p.c.step, p.n, T{0});
-  p.accumulate = p.accumulate || p.bias;
-  if (p.k > 0) call_blas(p);
-}
-
-// The size of C's tiles; each tile is a task of about 2^21 multiply-adds (35 µs) or more. Each task copies
-// its operands: OpenBLAS copies both, our kernel mostly B alone. So the columns of B are cut first, then the
-// rows of A into halves or tiles of at least 192.
-//
-// The borders of OpenBLAS's tiles may change the last bit of a result, so its tiles depend on the shape
-// alone. The borders of our kernel's tiles do not (gemm.h), so it makes only as many as the threads need.
-struct Tiles {
-  int64_t rows, columns;
-};
-
-template <class T>
-Tiles tiles_for(const Gemm<T>& p, Kernel kernel) {
-  if (kernel != Kernel::blas && threads() == 1) return {p.m, p.n};
-  const int64_t most = kernel == Kernel::blas ? 32 : 4 * threads();
+void in_tiles(const Gemm<T>& p, int64_t most, int64_t narrowest, int64_t unit,
+              void (*compute)(const Gemm<T>&)) {
   const auto wanted =
       static_cast<int64_t>(std::clamp<double>(multiply_adds(p) / (1 << 21), 1, static_cast<double>(most)));
-  // The size of a tile where `length` is cut into at most `tiles` tiles of at least `shortest`, in multiples
-  // of `unit`.
-  const auto cut = [](int64_t length, int64_t shortest, int64_t tiles, int64_t unit) {
-    return chunk_count(chunk_count(length, unit), std::clamp<int64_t>(length / shortest, 1, tiles)) * unit;
+  // The size of a tile where `length` is cut into at most `tiles` tiles of at least `shortest`.
+  const auto cut = [](int64_t length, int64_t shortest, int64_t tiles, int64_t multiple) {
+    return chunk_count(chunk_count(length, multiple), std::clamp<int64_t>(length / shortest, 1, tiles)) *
+           multiple;
   };
-  const bool across =
-      kernel == Kernel::packed_transposed;  // our kernel then cuts the rows of C as its columns
-  const int64_t m = across ? p.n : p.m, n = across ? p.m : p.n;
-  const int64_t columns =
-      kernel == Kernel::blas ? cut(n, 256, wanted, 16) : cut(n, 192, wanted, kernels::panel_columns<T>);
-  const int64_t rows =
-      cut(m, std::clamp<int64_t>(m / 2, 64, 192), chunk_count(wanted, chunk_count(n, columns)), 16);
-  return across ? Tiles{columns, rows} : Tiles{rows, columns};
+  const int64_t columns = cut(p.n, narrowest, wanted, unit), across = chunk_count(p.n, columns);
+  const int64_t rows = cut(p.m, std::clamp<int64_t>(p.m / 2, 64, 192), chunk_count(wanted, across), 16);
+  parallel_each(chunk_count(p.m, rows) * across, 1,
+                [&](int64_t t) { compute(p.tile(t / across * rows, t % across * columns, rows, columns)); });
 }
 
 }  // namespace
 
-template <class T>
-void gemm_serial(const Gemm<T>& p) {
-  run(p, choose(p));
-}
-
+// The borders of OpenBLAS's tiles may change the last bit of a result, so its tiles depend on the shape alone.
+// The borders of our kernel's tiles do not (gemm.h), so it makes only as many as the threads need.
 template <class T>
 void gemm(const Gemm<T>& p) {
+  constexpr int64_t limit = std::numeric_limits<blasint>::max();
+  check(std::max({p.m, p.n, p.k, p.a.row, p.a.column, p.b.row, p.b.column, p.c.row}) <= limit,
+        "gemm: dimensions must be below 2^31, got {} x {} x {}", p.m, p.n, p.k);
+  assert(p.valid());
   if (p.m == 0 || p.n == 0) return;
-  const Kernel kernel = choose(p);
-  const Tiles tile = tiles_for(p, kernel);
-  const int64_t down = chunk_count(p.m, tile.rows), across = chunk_count(p.n, tile.columns);
-  parallel_each(down * across, 1, [&](int64_t t) {
-    const int64_t i = t / across * tile.rows, j = t % across * tile.columns;
-    run(p.tile(i, j, tile.rows, tile.columns), kernel);
-  });
+  if (p.k == 0) return p.copy_start();
+  if (products.load(std::memory_order_relaxed) == Products::openblas && blas_is_faster(p))
+    return inside_parallel() ? call_blas(p) : in_tiles(p, 32, 256, 16, call_blas<T>);
+  // Our kernel copies B: of the product and its transpose, the one that copies less.
+  const Gemm<T> q = copies_both(p) && p.m * (p.n + p.k) < p.n * p.k ? p.transposed() : p;
+  if (threads() == 1 || inside_parallel()) return kernels::multiply(q);
+  in_tiles(q, 4 * threads(), 192, kernels::panel_columns<T>, kernels::multiply<T>);
 }
 
 template void gemm(const Gemm<float>&);
 template void gemm(const Gemm<double>&);
-template void gemm_serial(const Gemm<float>&);
-template void gemm_serial(const Gemm<double>&);
 
 WithProducts::WithProducts(Products wanted) : before_(products.exchange(wanted)) {}
 WithProducts::~WithProducts() { products = before_; }

@@ -5,49 +5,65 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 namespace isobar {
 
-// A row-major matrix, `step` elements from row to row; where `transposed`, its transpose is stored so.
+// A matrix whose element (i, j) is data[i · row + j · column]: {x, step} has contiguous rows, {x, 1, step}
+// contiguous columns.
 template <class T>
-struct Stored {
+struct Strided {
   T* data = nullptr;
-  int64_t step = 0;
-  bool transposed = false;
+  int64_t row = 0, column = 1;
+
+  T* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
+  // From (i, j) on.
+  Strided from(int64_t i, int64_t j) const { return {data != nullptr ? at(i, j) : nullptr, row, column}; }
+  Strided transposed() const { return {data, column, row}; }
+  // Whether its rows are stored one after the other; else its columns are.
+  bool by_rows(int64_t columns) const { return column == 1 && row >= columns; }
+  operator Strided<const T>() const requires(!std::is_const_v<T>) { return {data, row, column}; }
 };
 
-// C (M, N) = A (M, K) · B (K, N), or C += A · B with `accumulate`, or C = A · B + bias with a bias (N) for every
-// row. C is not stored transposed. Every dimension and step must be below 2^31. T is float or double; Operand,
-// the type of A and B, is T or, where T is float, Bf16 (bf16.h).
+// C (m, n) = start (m, n) + A (m, k) · B (k, n). Without data, start is zero; it is C itself where C += A · B,
+// and {bias, 0} repeats a row. A and B have contiguous rows or columns, C contiguous rows. Every dimension and
+// step is below 2^31. T is float or double; Operand, the type of A and B, is T or, where T is float, Bf16
+// (bf16.h).
 template <class T, class Operand = T>
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
-  Stored<const Operand> a = {}, b = {};
-  Stored<T> c = {};
-  bool accumulate = false;
-  const T* bias = nullptr;  // not together with accumulate
+  Strided<const Operand> a = {}, b = {};
+  Strided<const T> start = {};
+  Strided<T> c = {};
 
   // The part of it that gives C from (i, j) on, at most this large.
   Gemm tile(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
-    Gemm part = *this;
-    part.m = std::min(rows, m - i);
-    part.n = std::min(columns, n - j);
-    part.a.data += a.transposed ? i : i * a.step;
-    part.b.data += b.transposed ? j * b.step : j;
-    part.c.data += i * c.step + j;
-    if (bias != nullptr) part.bias += j;
-    return part;
+    return {std::min(rows, m - i), std::min(columns, n - j), k,           a.from(i, 0),
+            b.from(0, j),          start.from(i, j),         c.from(i, j)};
+  }
+  // Cᵀ = startᵀ + Bᵀ · Aᵀ, the same numbers.
+  Gemm transposed() const {
+    return {n, m, k, b.transposed(), a.transposed(), start.transposed(), c.transposed()};
+  }
+  // C = start, the product where k is 0.
+  void copy_start() const {
+    if (start.data == c.data) return;
+    for (int64_t i = 0; i < m; ++i)
+      start.data != nullptr ? std::copy_n(start.at(i, 0), n, c.at(i, 0)) : std::fill_n(c.at(i, 0), n, T{0});
+  }
+  // For assert: whether the matrices have elements, stored as said above.
+  bool valid() const {
+    const bool no_c = m == 0 || n == 0, no_sums = no_c || k == 0;
+    return m >= 0 && n >= 0 && k >= 0 && (no_c || (c.data != nullptr && c.by_rows(n))) &&
+           (no_sums || (a.data != nullptr && (a.by_rows(k) || a.transposed().by_rows(m)))) &&
+           (no_sums || (b.data != nullptr && (b.by_rows(n) || b.transposed().by_rows(k))));
   }
 };
 
-// Computes the product on all threads. Throws Error for a dimension of 2^31 or more, and for a bias together
-// with accumulate.
+// Computes the product on all threads; inside parallel_for, on the calling thread. Throws Error for a dimension
+// of 2^31 or more.
 template <class T>
 void gemm(const Gemm<T>& product);
-
-// The same on the calling thread, for use inside parallel_for.
-template <class T>
-void gemm_serial(const Gemm<T>& product);
 
 // Who computes products. `openblas`: OpenBLAS where it is faster, which is for few multiply-adds; its bits are
 // those of the kernels that it chose for the CPU. It is held at one thread a call: its own threading changes

@@ -36,11 +36,16 @@ constexpr Dtype dtype_of() {
     return dtype_of<T, i + 1>();
 }
 
+// Throws Error unless the dtype is f32 or f64, in the name of `op`.
+inline void check_float(std::string_view op, Dtype dtype) {
+  check(is_float(dtype), "{}: wanted f32 or f64, got {}{}", op, name_of(dtype),
+        dtype == Dtype::boolean ? "; convert the mask with cast()" : "");
+}
+
 // Calls body.operator()<float>() or <double>(). Throws Error for other dtypes, in the name of `op`.
 template <class Body>
 decltype(auto) dispatch_float(std::string_view op, Dtype dtype, Body&& body) {
-  check(is_float(dtype), "{}: wanted f32 or f64, got {}{}", op, name_of(dtype),
-        dtype == Dtype::boolean ? "; convert the mask with cast()" : "");
+  check_float(op, dtype);
   if (dtype == Dtype::f32) return body.template operator()<float>();
   return body.template operator()<double>();
 }

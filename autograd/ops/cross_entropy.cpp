@@ -17,7 +17,7 @@
 #include "../ops.h"
 #include "../tape.h"
 #include "checks.h"
-#include "linear_products.h"
+#include "factor.h"
 
 namespace isobar {
 namespace {
@@ -83,18 +83,16 @@ void by_chunks(const Tensor& x, const Tensor& weight, const int64_t* target, T s
   for (int64_t begin = 0; begin < n; begin += chunk) {
     const int64_t count = std::min(chunk, n - begin);
     T* z = raw::write<T>(block);
-    const LinearProducts<T, Operand> products{count, k, v};
-    gemm(products.value(rows.data() + begin * k, w.data(), z));
+    gemm(Gemm<T, Operand>{count, v, k, rows.rows(begin), w.rows().transposed(), {}, {z, v}});
     const bool backwards = dx.defined() || dw.defined();
     kernels::cross_entropy(count, v, z, target + begin, scale, losses + begin, backwards ? z : nullptr);
     if (!backwards) continue;
     const Factor<Operand> dz(raw::as_strided(block, {count, v}, block.strides()));
-    if (dx.defined()) gemm(products.input_gradient(dz.data(), w.data(), raw::write<T>(dx) + begin * k));
-    if (dw.defined()) {
-      Gemm<T, Operand> part = products.weight_gradient(dz.data(), rows.data() + begin * k, raw::write<T>(dw));
-      part.accumulate = begin > 0;
-      gemm(part);
-    }
+    if (dx.defined())
+      gemm(Gemm<T, Operand>{count, k, v, dz.rows(), w.rows(), {}, {raw::write<T>(dx) + begin * k, k}});
+    if (!dw.defined()) continue;
+    const Strided<T> sum{raw::write<T>(dw), k}, start = begin > 0 ? sum : Strided<T>{};
+    gemm(Gemm<T, Operand>{v, k, count, dz.rows().transposed(), rows.rows(begin), start, sum});
   }
 }
 

@@ -14,7 +14,7 @@
 #include "../ops.h"
 #include "../tape.h"
 #include "checks.h"
-#include "linear_products.h"
+#include "factor.h"
 
 namespace isobar {
 namespace {
@@ -28,29 +28,28 @@ struct Matrix {
   std::optional<Bf16Copy> rounded = {};
 
   explicit Matrix(const Tensor& tensor) : x(tensor) {
+    const int64_t rows = x.size(-2), columns = x.size(-1);
     if constexpr (std::is_same_v<Operand, Bf16>) {
-      transposed = x.size(-2) > 1 && step(-2) == 1;
-      x = transposed ? raw::contiguous(transpose(x.detach())) : raw::contiguous(x);
+      transposed = rows > 1 && step(-2) == 1;
+      x = raw::contiguous(transposed ? transpose(x.detach()) : x);
       stride = x.size(-1);
       rounded.emplace(x);
-      return;
-    }
-    if (fits(x.size(-2), x.size(-1), step(-2), step(-1))) {
-      stride = x.size(-2) > 1 ? step(-2) : x.size(-1);
-    } else if (fits(x.size(-1), x.size(-2), step(-1), step(-2))) {
-      transposed = true;
-      stride = step(-1);  // a single column fits as stored
     } else {
-      x = raw::contiguous(x);
-      stride = x.size(-1);
+      const bool as_stored = fits(rows, columns, step(-2), step(-1));  // as a single column does
+      transposed = !as_stored && fits(columns, rows, step(-1), step(-2));
+      stride = std::max<int64_t>(transposed ? step(-1) : as_stored && rows > 1 ? step(-2) : columns, 1);
+      if (!as_stored && !transposed) x = raw::contiguous(x);
     }
-    stride = std::max<int64_t>(stride, 1);
   }
-  const Operand* data() const {
+  // The matrix of the batch that begins so many elements after the first one.
+  Strided<const Operand> at(int64_t offset) const {
+    const Operand* numbers;
     if constexpr (std::is_same_v<Operand, Bf16>)
-      return rounded->data();
+      numbers = rounded->data();
     else
-      return x.data<Operand>();
+      numbers = x.data<Operand>();
+    const Strided<const Operand> stored{numbers + offset, stride};
+    return transposed ? stored.transposed() : stored;
   }
 
  private:
@@ -73,21 +72,15 @@ void multiply_batch(const Matrix<Operand>& a, const Matrix<Operand>& b, int64_t 
   const Strides a_steps = broadcast_strides(leading(a.x), a.x.strides(), batch);
   const Strides b_steps = broadcast_strides(leading(b.x), b.x.strides(), batch);
   T* const numbers = raw::write<T>(y);
-  const auto product = [&](int64_t i) {
-    const Operand* const left = a.data() + offset_at(i, batch, a_steps, batch.ndim());
-    const Operand* const right = b.data() + offset_at(i, batch, b_steps, batch.ndim());
-    return Gemm<T, Operand>{.m = m,
-                            .n = n,
-                            .k = k,
-                            .a = {left, a.stride, a.transposed},
-                            .b = {right, b.stride, b.transposed},
-                            .c = {numbers + i * m * n, n}};
+  const auto multiply = [&](int64_t i) {
+    const auto left = a.at(offset_at(i, batch, a_steps, batch.ndim()));
+    const auto right = b.at(offset_at(i, batch, b_steps, batch.ndim()));
+    gemm(Gemm<T, Operand>{m, n, k, left, right, {}, {numbers + i * m * n, n}});
   };
   if (count > 1 && m * n * k <= serial_product)
-    parallel_each(count, grain_of_rows(m * n * k, serial_product / 8),
-                  [&](int64_t i) { gemm_serial(product(i)); });
+    parallel_each(count, grain_of_rows(m * n * k, serial_product / 8), multiply);
   else
-    for (int64_t i = 0; i < count; ++i) gemm(product(i));
+    for (int64_t i = 0; i < count; ++i) multiply(i);
 }
 
 Tensor linear_composed(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -120,37 +113,37 @@ void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_same_dtype("linear", "x", x, "bias", bias);
 }
 
+// T is the type of the sums, Operand that of the factors.
 template <class T, class Operand>
 Tensor linear_of(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const int64_t n = x.shape().without(-1).numel(), k = weight.size(1), m = weight.size(0);
   const Factor<Operand> rows(x), w(weight);
-  const LinearProducts<T, Operand> products{x.shape().without(-1).numel(), weight.size(1), weight.size(0)};
-  Tensor y(x.shape().with(-1, products.m), x.dtype());
-  Gemm<T, Operand> product = products.value(rows.data(), w.data(), raw::write<T>(y));
   const Tensor start = bias.defined() ? raw::contiguous(bias) : bias;
+  Tensor y(x.shape().with(-1, m), x.dtype());
   constexpr bool takes_bias = std::is_same_v<T, Operand>;
-  if (takes_bias && bias.defined()) product.bias = start.data<T>();
-  gemm(product);
+  const T* const first = takes_bias && bias.defined() ? start.data<T>() : nullptr;
+  gemm(Gemm<T, Operand>{n, m, k, rows.rows(), w.rows().transposed(), {first, 0}, {raw::write<T>(y), m}});
   if (!takes_bias && bias.defined()) {
     const NoTape pause;
     y = y + start;
   }
-  return record({"linear", Node::Kind::product}, y, {x, weight, bias},
-                [shape = x.shape(), rows, w, products](const Tensor& upstream, Wants wants) {
-                  const Tensor dy = raw::contiguous(upstream);
-                  std::array<Tensor, 3> result;
-                  if (wants[0]) result[0] = Tensor(shape, dy.dtype());
-                  if (wants[1]) result[1] = Tensor(Shape{products.m, products.k}, dy.dtype());
-                  if (wants[2]) result[2] = Tensor(Shape{products.m}, dy.dtype());
-                  if (wants[0] || wants[1]) {
-                    const Factor<Operand> d(dy);
-                    if (wants[0]) gemm(products.input_gradient(d.data(), w.data(), raw::write<T>(result[0])));
-                    if (wants[1])
-                      gemm(products.weight_gradient(d.data(), rows.data(), raw::write<T>(result[1])));
-                  }
-                  if (wants[2])
-                    kernels::column_sums(products.n, products.m, dy.data<T>(), raw::write<T>(result[2]));
-                  return result;
-                });
+  return record(
+      {"linear", Node::Kind::product}, y, {x, weight, bias},
+      [=, shape = x.shape()](const Tensor& upstream, Wants wants) {
+        const Tensor dy = raw::contiguous(upstream);
+        Tensor dx, dw, dbias;
+        if (wants[0]) dx = Tensor(shape, dy.dtype());
+        if (wants[1]) dw = Tensor(Shape{m, k}, dy.dtype());
+        if (wants[2]) dbias = Tensor(Shape{m}, dy.dtype());
+        if (wants[0] || wants[1]) {
+          const Factor<Operand> d(dy);
+          if (wants[0]) gemm(Gemm<T, Operand>{n, k, m, d.rows(), w.rows(), {}, {raw::write<T>(dx), k}});
+          if (wants[1])
+            gemm(Gemm<T, Operand>{m, k, n, d.rows().transposed(), rows.rows(), {}, {raw::write<T>(dw), k}});
+        }
+        if (wants[2]) kernels::column_sums(n, m, dy.data<T>(), raw::write<T>(dbias));
+        return std::array{dx, dw, dbias};
+      });
 }
 
 }  // namespace
@@ -183,8 +176,11 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_linear(x, weight, bias);
   if (composed_wanted()) return linear_composed(x, weight, bias);
-  if (bf16_products(x.dtype())) return linear_of<float, Bf16>(x, weight, bias);
-  return dispatch_float("linear", x.dtype(), [&]<class T>() { return linear_of<T, T>(x, weight, bias); });
+  check_float("linear", x.dtype());
+  const auto of = bf16_products(x.dtype())  ? linear_of<float, Bf16>
+                  : x.dtype() == Dtype::f32 ? linear_of<float, float>
+                                            : linear_of<double, double>;
+  return of(x, weight, bias);
 }
 
 }  // namespace isobar

@@ -10,7 +10,6 @@
 #include <numeric>
 #include <utility>
 
-#include "../blas.h"
 #include "gemm.h"
 #include "softmax.h"
 
@@ -99,7 +98,7 @@ struct Attention {
               products(rows, a.q, a.k, kt, p);
               vt.multiply(rows.count, whole(rows.seen), 0, dim, by_queries(rows, a.dout), {}, d);
               for (int64_t r = 0; r < rows.count; ++r) score_gradients(rows, r, a, p.at(r, 0), d.at(r, 0));
-              by_dim.multiply(rows.count, dim, 0, rows.seen, constant(d), {}, by_queries(rows, a.dq));
+              by_dim.multiply(rows.count, dim, 0, rows.seen, d, {}, by_queries(rows, a.dq));
             });
             add_to_keys(at, dz, queries_of, by_keys(at, a.dk));
             add_to_keys(at, probability, douts, by_keys(at, a.dv));
@@ -155,7 +154,6 @@ struct Attention {
   Strided<U> by_keys(const Rows& at, U* x) const {
     return {x + at.kv_offset, kv_heads * dim, 1};
   }
-  static Strided<const T> constant(const Strided<T>& x) { return {x.data, x.row, x.column}; }
   void clear(const Strided<T>& x) const {
     for (int64_t s = 0; s < keys; ++s) std::fill_n(x.at(s, 0), dim, T{0});
   }
@@ -164,33 +162,22 @@ struct Attention {
   void products(const Rows& rows, const T* q, const T* k, const Panels<T>& kt, const Strided<T>& s) const {
     const Strided<const T> a = by_queries(rows, q), b = by_keys(rows, k);
     if (!few()) return kt.multiply(rows.count, whole(rows.seen), 0, dim, a, {}, s);
-    gemm_serial(Gemm<T>{.m = rows.count,
-                        .n = rows.seen,
-                        .k = dim,
-                        .a = {a.data, a.row},
-                        .b = {b.data, b.row, true},
-                        .c = {s.data, s.row}});
+    gemm(Gemm<T>{rows.count, rows.seen, dim, a, b.transposed(), {}, s});
   }
   // out = P v
   void mixed_values(const Rows& rows, const Strided<T>& p, const T* v, const Panels<T>& values,
                     T* out) const {
     const Strided<const T> b = by_keys(rows, v);
     const Strided<T> c = by_queries(rows, out);
-    if (!few()) return values.multiply(rows.count, dim, 0, rows.seen, constant(p), {}, c);
-    gemm_serial(Gemm<T>{.m = rows.count,
-                        .n = dim,
-                        .k = rows.seen,
-                        .a = {p.data, p.row},
-                        .b = {b.data, b.row},
-                        .c = {c.data, c.row}});
+    if (!few()) return values.multiply(rows.count, dim, 0, rows.seen, p, {}, c);
+    gemm(Gemm<T>{rows.count, dim, rows.seen, p, b, {}, c});
   }
   // y += sᵀ x for the rows of a block; a key is multiplied by the rows that see it.
   void add_to_keys(const Rows& at, const T* s, const Panels<T>& x, const Strided<T>& y) const {
     for_blocks(at.seen, strip, [&](int64_t key, int64_t count) {
       const int64_t first = causal ? std::max<int64_t>(key - (keys - queries) - at.first, 0) : 0;
       const Strided<T> sum = y.from(key, 0);
-      x.multiply(count, dim, first, at.count - first, {s + first * step() + key, 1, step()}, constant(sum),
-                 sum);
+      x.multiply(count, dim, first, at.count - first, {s + first * step() + key, 1, step()}, sum, sum);
     });
   }
 

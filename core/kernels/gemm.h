@@ -24,34 +24,11 @@
 
 #include <utility>
 
+#include "../blas.h"
 #include "row.h"
 #include "scratch.h"
 
 namespace isobar::kernels {
-
-// A matrix whose element (i, j) is data[i · row + j · column].
-template <class T>
-struct Strided {
-  T* data;
-  int64_t row, column;
-  T* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
-  Strided from(int64_t i, int64_t j) const { return {data ? at(i, j) : nullptr, row, column}; }
-  Strided transposed() const { return {data, column, row}; }
-};
-
-// c (m, n) = start (m, n) + a (m, k) · b (k, n). Each matrix has contiguous rows or columns. Without data,
-// start is zero; it may be c itself, or a row or a column that is repeated with a step of 0.
-template <class T>
-struct Product {
-  int64_t m, n, k;
-  Strided<const T> a, b, start;
-  Strided<T> c;
-
-  // cᵀ = startᵀ + bᵀ · aᵀ, the same numbers.
-  Product transposed() const {
-    return {n, m, k, b.transposed(), a.transposed(), start.transposed(), c.transposed()};
-  }
-};
 
 // A tile's sums and one row of a panel take 24 + 3 of 32 registers, or 12 + 3 of 16; elements of A take the
 // rest.
@@ -202,7 +179,7 @@ void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>
     copy_matrix(rows, columns, start, tile);
   }
   multiply_tile(k, a, from, from_step, nullptr, {start.data ? buffer : nullptr, step, 1}, buffer, step);
-  copy_matrix<T>(rows, columns, {buffer, step, 1}, c);
+  copy_matrix<T>(rows, columns, tile, c);
 }
 
 // strips = a (rows, k) whose columns are contiguous: tile_rows at a time, column after column. Unused rows of
@@ -220,7 +197,7 @@ void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) 
 // p for one block of K and one of panels, which it copies. Rows of A that are not contiguous are read
 // from strips, which have room for `kept` rows, or copied there first.
 template <class T>
-void multiply_block(const Product<T>& p, T* panels, T* strips, int64_t kept, bool copy_a) {
+void multiply_block(const Gemm<T>& p, T* panels, T* strips, int64_t kept, bool copy_a) {
   constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
   const bool in_place = p.b.column == 1 && p.m * p.n * p.k <= most_in_place;
   for_blocks(p.m, height, [&](int64_t i, int64_t high) {
@@ -278,7 +255,7 @@ class Panels {
 
 // Computes the product on the calling thread.
 template <class T>
-void multiply(const Product<T>& p) {
+void multiply(const Gemm<T>& p) {
   constexpr int64_t step = panel_columns<T>;
   assert(p.m >= 0 && p.n >= 0 && p.k >= 0);
   assert((p.a.row == 1 || p.a.column == 1) && (p.b.row == 1 || p.b.column == 1));
@@ -304,7 +281,7 @@ void multiply(const Product<T>& p) {
                            .k = k,
                            .a = p.a.from(i, l),
                            .b = p.b.from(l, j),
-                           .start = l > 0 ? Strided<const T>{c.data, c.row, c.column} : p.start.from(i, j),
+                           .start = l > 0 ? c : p.start.from(i, j),
                            .c = c},
                           panels.data(), strips.data(), kept, !contiguous && j == 0);
       });

@@ -1,4 +1,4 @@
-// Newton-Schulz iteration: drives the singular values of a matrix towards 1. Runs on one thread.
+// Newton-Schulz iteration: drives the singular values of a matrix towards 1. Inside parallel_for it runs on one thread.
 //
 // With G = U S Vᵀ, an odd polynomial of G acts on S alone: p(G) = U p(S) Vᵀ. The quintic
 // p(s) = 3.4445 s − 4.7750 s³ + 2.0315 s⁵ (Jordan et al. 2024, "Muon: An optimizer for hidden layers in
@@ -27,16 +27,16 @@ void newton_schulz_round(int64_t rows, int64_t cols, const T* x, T* y, T* gram, 
   const int64_t k = std::min(rows, cols);
   const bool wide = rows <= cols;
   // gram = x xᵀ, or xᵀ x where that is smaller.
-  gemm_serial(Gemm<T>{
-      .m = k, .n = k, .k = rows + cols - k, .a = {x, cols, !wide}, .b = {x, cols, wide}, .c = {gram, k}});
+  const Strided<const T> in{x, cols}, turned = in.transposed();
+  gemm(Gemm<T>{k, k, rows + cols - k, wide ? in : turned, wide ? turned : in, {}, {gram, k}});
   // factor = a + b gram + c gram²; y first holds b + c gram.
   for (int64_t i = 0; i < k * k; ++i) y[i] = c * gram[i];
   for (int64_t i = 0; i < k; ++i) y[i * k + i] += b;
-  gemm_serial(Gemm<T>{.m = k, .n = k, .k = k, .a = {gram, k}, .b = {y, k}, .c = {factor, k}});
+  gemm(Gemm<T>{k, k, k, {gram, k}, {y, k}, {}, {factor, k}});
   for (int64_t i = 0; i < k; ++i) factor[i * k + i] += a;
   // y = factor x, or x factor: the polynomial of x.
-  const Stored<const T> left{wide ? factor : x, wide ? k : cols}, right{wide ? x : factor, cols};
-  gemm_serial(Gemm<T>{.m = rows, .n = cols, .k = k, .a = left, .b = right, .c = {y, cols}});
+  const Strided<const T> by{factor, k};
+  gemm(Gemm<T>{rows, cols, k, wide ? by : in, wide ? in : by, {}, {y, cols}});
 }
 
 // Overwrites x (rows, cols), contiguous. Returns the result (rows, cols), which is in x or in the workspace.

@@ -125,7 +125,8 @@ TEST_CASE("empty products of bf16 matrices leave C, or zeros") {
   if (!can_multiply()) return;
   std::vector<float> c{1, 2};
   gemm(Gemm<float, Bf16>{.m = 0, .n = 2, .k = 3, .a = {nullptr, 3}, .b = {nullptr, 2}, .c = {c.data(), 2}});
-  gemm(Gemm<float, Bf16>{.m = 1, .n = 2, .k = 0, .b = {nullptr, 2}, .c = {c.data(), 2}, .accumulate = true});
+  gemm(Gemm<float, Bf16>{
+      .m = 1, .n = 2, .k = 0, .b = {nullptr, 2}, .start = {c.data(), 2}, .c = {c.data(), 2}});
   CHECK(c == std::vector<float>{1, 2});
   gemm(Gemm<float, Bf16>{.m = 1, .n = 2, .k = 0, .b = {nullptr, 2}, .c = {c.data(), 2}});
   CHECK(c == std::vector<float>{0, 0});

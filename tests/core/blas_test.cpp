@@ -31,19 +31,6 @@ std::vector<Problem> edges() {
   return result;
 }
 
-// The kernel itself, either way round.
-template <class T>
-kernels::Product<T> own(const Gemm<T>& g) {
-  return {g.m,
-          g.n,
-          g.k,
-          {g.a.data, g.a.transposed ? 1 : g.a.step, g.a.transposed ? g.a.step : 1},
-          {g.b.data, g.b.transposed ? 1 : g.b.step, g.b.transposed ? g.b.step : 1},
-          g.accumulate ? kernels::Strided<const T>{g.c.data, g.c.step, 1}
-                       : kernels::Strided<const T>{g.bias, 0, 1},
-          {g.c.data, g.c.step, 1}};
-}
-
 // Numbers of which the last one ends a page of memory; the page after it cannot be read or written.
 template <class T>
 class AtPageEnd {
@@ -94,8 +81,8 @@ TEST_CASE_TEMPLATE("our own kernel equals three loops, both ways round", T, floa
       p.gap = flags == 2 ? 5 : 0;
       p.accumulate = (p.m + p.n) % 4 == 2;
       p.bias = !p.accumulate && flags != 1;
-      check_against_loops<T>(p, [](const Gemm<T>& g) { kernels::multiply(own(g)); });
-      check_against_loops<T>(p, [](const Gemm<T>& g) { kernels::multiply(own(g).transposed()); });
+      check_against_loops<T>(p, kernels::multiply<T>);
+      check_against_loops<T>(p, [](const Gemm<T>& g) { kernels::multiply(g.transposed()); });
     }
 }
 
@@ -107,19 +94,14 @@ TEST_CASE_TEMPLATE("our own kernel touches nothing after the ends of its matrice
           Product<T> product(
               {.m = m, .n = n, .k = k, .transpose_a = (flags & 1) != 0, .transpose_b = (flags & 2) != 0});
           const AtPageEnd<T> a(product.a), b(product.b), c(product.c);
-          kernels::multiply(own(product.g));
+          kernels::multiply(product.g);
           Gemm<T> guarded = product.g;
           guarded.a.data = a.data();
           guarded.b.data = b.data();
           guarded.c.data = c.data();
-          kernels::multiply(own(guarded));
+          kernels::multiply(guarded);
           CHECK(std::equal(product.c.begin(), product.c.end(), c.data()));
         }
-}
-
-TEST_CASE("a bias and accumulating exclude each other") {
-  Product<float> product({.m = 2, .n = 3, .k = 4, .accumulate = true, .bias = true});
-  CHECK_THROWS_WITH_AS(gemm(product.g), "gemm: wanted a bias or accumulate, got both", Error);
 }
 
 TEST_CASE("an empty inner dimension gives zeros or the bias, or leaves C as it is when accumulating") {
@@ -136,11 +118,9 @@ TEST_CASE("an empty result touches nothing") {
   nothing.k = 4;
   nothing.n = 3;
   CHECK_NOTHROW(gemm(nothing));
-  CHECK_NOTHROW(gemm_serial(nothing));
   nothing.m = 3;
   nothing.n = 0;
   CHECK_NOTHROW(gemm(nothing));
-  CHECK_NOTHROW(gemm_serial(nothing));
 }
 
 TEST_CASE("NaN and infinity go through our own kernel as through three loops") {
@@ -151,7 +131,7 @@ TEST_CASE("NaN and infinity go through our own kernel as through three loops") {
     Product<float> product(p);
     std::fill(product.a.begin(), product.a.end(), 0.0f);
     const auto b = [&](int64_t l, int64_t j) -> float& {
-      return product.b[p.transpose_b ? j * product.g.b.step + l : l * product.g.b.step + j];
+      return product.b[product.g.b.at(l, j) - product.b.data()];
     };
     b(p.k - 1, 3) = nan;
     b(0, p.n - 1) = inf;  // 0 · ∞ is NaN
@@ -160,7 +140,7 @@ TEST_CASE("NaN and infinity go through our own kernel as through three loops") {
     CAPTURE(p.m);
     for (int64_t i = 0; i < p.m; ++i)
       for (int64_t j = 0; j < p.n; ++j) {
-        const float c = product.c[i * product.g.c.step + j];
+        const float c = *product.g.c.at(i, j);
         if (j == 3 || (j == p.n - 1 && i > 0))
           REQUIRE(std::isnan(c));
         else
@@ -212,12 +192,7 @@ TEST_CASE("a product inside a parallel loop has the bits of one outside") {
 }
 
 TEST_CASE("dimensions that do not fit the library's 32-bit integers are refused") {
-  Gemm<float> huge;
-  huge.m = 1;
-  huge.n = 1;
-  huge.k = int64_t{1} << 31;
-  huge.a.step = huge.k;
-  huge.b.step = huge.c.step = 1;
+  Gemm<float> huge{1, 1, int64_t{1} << 31, {nullptr, int64_t{1} << 31}, {nullptr, 1}, {}, {nullptr, 1}};
   CHECK_THROWS_WITH_AS(gemm(huge), "gemm: dimensions must be below 2^31, got 1 x 1 x 2147483648", Error);
   huge.k = 1;  // and so are distances between rows
   CHECK_THROWS_WITH_AS(gemm(huge), "gemm: dimensions must be below 2^31, got 1 x 1 x 1", Error);

@@ -36,37 +36,31 @@ struct Problem {
 template <class T, class In = T>
 struct Product {
   explicit Product(const Problem& p) {
-    g.a.transposed = p.transpose_a;
-    g.b.transposed = p.transpose_b;
-    g.accumulate = p.accumulate;
-    g.m = p.m;
-    g.n = p.n;
-    g.k = p.k;
-    g.a.step = (p.transpose_a ? p.m : p.k) + p.gap;
-    g.b.step = (p.transpose_b ? p.k : p.n) + p.gap;
-    g.c.step = p.n + p.gap;
-    a = random_numbers<In>(g.a.step * (p.transpose_a ? p.k : p.m), "a");
-    b = random_numbers<In>(g.b.step * (p.transpose_b ? p.n : p.k), "b");
-    c = random_numbers<T>(g.c.step * p.m, "c");
+    const int64_t a_step = (p.transpose_a ? p.m : p.k) + p.gap, b_step = (p.transpose_b ? p.k : p.n) + p.gap;
+    a = random_numbers<In>(a_step * (p.transpose_a ? p.k : p.m), "a");
+    b = random_numbers<In>(b_step * (p.transpose_b ? p.n : p.k), "b");
+    c = random_numbers<T>((p.n + p.gap) * p.m, "c");
     if (p.bias) bias = random_numbers<T>(p.n, "bias");
+    g = {p.m, p.n, p.k, {nullptr, a_step}, {nullptr, b_step}, {nullptr, 0}, {nullptr, p.n + p.gap}};
+    if (p.transpose_a) g.a = g.a.transposed();
+    if (p.transpose_b) g.b = g.b.transposed();
+    accumulates = p.accumulate;
     point();
   }
   void point() {
     g.a.data = a.data();
     g.b.data = b.data();
     g.c.data = c.data();
-    g.bias = bias.empty() ? nullptr : bias.data();
+    g.start.data = bias.empty() ? nullptr : bias.data();
+    if (accumulates) g.start = g.c;
   }
-  double at_a(int64_t i, int64_t l) const {
-    return value(g.a.transposed ? a[l * g.a.step + i] : a[i * g.a.step + l]);
-  }
-  double at_b(int64_t l, int64_t j) const {
-    return value(g.b.transposed ? b[j * g.b.step + l] : b[l * g.b.step + j]);
-  }
+  double at_a(int64_t i, int64_t l) const { return value(*g.a.at(i, l)); }
+  double at_b(int64_t l, int64_t j) const { return value(*g.b.at(l, j)); }
 
   Gemm<T, In> g;
   std::vector<In> a, b;
   std::vector<T> c, bias;
+  bool accumulates;
 
  private:
   static double value(In x) {
@@ -101,7 +95,7 @@ void check_against_loops(
   Product<T, In> product(p);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (int64_t i = 0; i < p.m && !p.accumulate; ++i)  // what was there before does not matter
-    std::fill_n(&product.c[i * product.g.c.step], p.n, static_cast<T>(nan));
+    std::fill_n(product.g.c.at(i, 0), p.n, static_cast<T>(nan));
   const std::vector<T> before = product.c;
   compute(product.g);
   const Gemm<T, In>& g = product.g;
@@ -112,7 +106,7 @@ void check_against_loops(
   int64_t wrong = 0;
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) {
-      sum[j] = p.accumulate ? before[i * g.c.step + j] : p.bias ? product.bias[j] : 0;
+      sum[j] = p.accumulate ? before[i * g.c.row + j] : p.bias ? product.bias[j] : 0;
       size[j] = std::abs(sum[j]);
     }
     for (int64_t l = 0; l < p.k; ++l)
@@ -120,8 +114,8 @@ void check_against_loops(
     const double rounding =
         std::min(most, static_cast<double>(p.k + 2) * double{std::numeric_limits<T>::epsilon()});
     for (int64_t j = 0; j < p.n; ++j)
-      wrong += !(std::abs(product.c[i * g.c.step + j] - sum[j]) <= rounding * size[j]);
-    for (int64_t j = p.n; j < g.c.step; ++j) wrong += product.c[i * g.c.step + j] != before[i * g.c.step + j];
+      wrong += !(std::abs(product.c[i * g.c.row + j] - sum[j]) <= rounding * size[j]);
+    for (int64_t j = p.n; j < g.c.row; ++j) wrong += product.c[i * g.c.row + j] != before[i * g.c.row + j];
   }
   INFO(p.m, " x ", p.n, " x ", p.k, ", transposed ", p.transpose_a, p.transpose_b, ", accumulate ",
        p.accumulate, ", gap ", p.gap, ", bias ", p.bias);
