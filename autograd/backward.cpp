@@ -106,14 +106,6 @@ int64_t Tape::own_slot(const Tensor& y, const char* what) {
   return slot.index;
 }
 
-void Tape::backward(const Tensor& loss) {
-  check(loss.defined(),
-        "backward: loss must be a single number, got an undefined tensor; give it a value first");
-  check(loss.numel() == 1, "backward: loss must be a single number, got {}; did you mean mean(loss)?",
-        loss.shape());
-  backward(loss, ones(loss.shape(), loss.dtype()));
-}
-
 // Leaves the slots as they are: forget_used_slots() drops leaves that nobody else holds any more.
 std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy) {
   const int64_t start = own_slot(y, "backward");
@@ -136,7 +128,13 @@ std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy
 }
 
 void Tape::backward(const Tensor& y, const Tensor& dy) {
-  std::vector<LeafGradient> found = walk_to_leaves(y, dy);
+  if (!dy.defined()) {
+    check(y.defined(),
+          "backward: loss must be a single number, got an undefined tensor; give it a value first");
+    check(y.numel() == 1, "backward: loss must be a single number, got {}; did you mean mean(loss)?",
+          y.shape());
+  }
+  std::vector<LeafGradient> found = walk_to_leaves(y, dy.defined() ? dy : ones(y.shape(), y.dtype()));
   if (drew() && !found.empty()) check_step_key(options_.rng->key(), found[0].leaf, serial_);
   for (LeafGradient& of : found) {
     const NoTape pause;
@@ -159,7 +157,7 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   const int64_t start = own_slot(y, "gradient");
   std::vector<int64_t> wanted;
   for (const Tensor& x : xs) {
-    if (x.defined() && x.trainable() && !leaf_slots_.holds(x.id())) check_not_constant(x);
+    if (x.defined() && x.trainable() && !leaf_slots_.contains(x.id())) check_not_constant(x);
     wanted.push_back(needs_gradient(x) ? slot_of(x) : own_slot(x, "gradient"));
   }
   const Tensor seed = dy.defined() ? dy : ones(y.shape(), y.dtype());
@@ -290,7 +288,7 @@ void Tape::forget_used_slots() {
   // Drops leaves that only the tape still holds, such as a step's input that needs a gradient.
   std::erase_if(leaves_, [](const Leaf& leaf) { return raw::Access::handle(leaf.tensor).use_count() == 1; });
   for (Leaf& leaf : leaves_) {
-    leaf.slot = leaf_slots_.slot_of(leaf.tensor.id()) = next_slot();
+    leaf.slot = leaf_slots_[leaf.tensor.id()] = next_slot();
     add_leaf_slot(leaf.tensor.dtype());
   }
 }

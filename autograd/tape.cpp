@@ -75,14 +75,13 @@ bool Tape::is_outer(const Tensor& x, const char* op) const {
 int64_t Tape::slot_of(const Tensor& x) {
   if (!x.defined()) return Node::Input::absent;
   if (raw::slot(x).tape == serial_) return raw::slot(x).index;
-  if (!needs_gradient(x)) return Node::Input::constant;
-  int64_t& slot = leaf_slots_.slot_of(x.id());
-  if (slot == LeafTable::fresh) {
-    slot = next_slot();
-    leaves_.push_back({x, slot});
+  if (!x.trainable() && !is_outer(x, "tape")) return Node::Input::constant;
+  const auto [leaf, fresh] = leaf_slots_.try_emplace(x.id(), next_slot());
+  if (fresh) {
+    leaves_.push_back({x, leaf->second});
     add_leaf_slot(x.dtype());
   }
-  return slot;
+  return leaf->second;
 }
 
 void Tape::add_leaf_slot(Dtype dtype) {

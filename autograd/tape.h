@@ -17,9 +17,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "../core/object_memory.h"
 #include "../core/raw.h"
 #include "../core/rng.h"
-#include "leaf_table.h"
 #include "recording.h"
 
 namespace isobar {
@@ -89,28 +89,23 @@ struct ClosureNode final : Node {
   explicit ClosureNode(Closure f) : closure(std::move(f)) {}
 
   void backward(Tensor dy, Wants wants, std::span<Tensor> dx) override {
-    if constexpr (std::is_invocable_v<Closure&, Tensor, Wants>)
-      store(closure(std::move(dy), wants), dx);
+    auto result = [&] {
+      if constexpr (std::is_invocable_v<Closure&, Tensor, Wants>)
+        return closure(std::move(dy), wants);
+      else
+        return closure(std::move(dy));
+    }();
+    std::span<Tensor> all;
+    if constexpr (std::is_same_v<decltype(result), Tensor>)
+      all = std::span(&result, 1);
     else
-      store(closure(std::move(dy)), dx);
+      all = result;
+    if (all.size() != dx.size()) [[unlikely]]
+      wrong_count(all.size(), dx.size());
+    std::move(all.begin(), all.end(), dx.begin());
   }
 
   Closure closure;
-
- private:
-  void store(Tensor result, std::span<Tensor> dx) const {
-    check_count(1, dx.size());
-    dx[0] = std::move(result);
-  }
-  template <class Many>
-  void store(Many results, std::span<Tensor> dx) const {
-    check_count(results.size(), dx.size());
-    for (size_t i = 0; i < dx.size(); ++i) dx[i] = std::move(results[i]);
-  }
-  void check_count(size_t got, size_t wanted) const {
-    if (got != wanted) [[unlikely]]
-      wrong_count(got, wanted);
-  }
 };
 
 struct TapeOptions {
@@ -140,13 +135,11 @@ class Tape {
     return tape != nullptr && tape->serial_ > recording.paused_through ? tape : nullptr;
   }
 
-  // Adds d loss / d leaf to grad() of every trainable leaf, and drops each node that it has used. Throws
-  // Error, and changes no gradient, unless loss is a single number recorded here; where it needs a node that
-  // an earlier walk has used, or a value that was overwritten after it was recorded; and for a closure's
-  // gradient of a wrong shape.
-  void backward(const Tensor& loss);
-  // The same for Σ dy · y with any y; dy has y's shape and dtype.
-  void backward(const Tensor& y, const Tensor& dy);
+  // Adds d (Σ dy · y) / d leaf to grad() of every trainable leaf, and drops each node that it has used. dy has
+  // y's shape and dtype; a loss, which is a single number, needs none. Throws Error, and changes no gradient,
+  // unless y was recorded here; where it needs a node that an earlier walk has used, or a value that was
+  // overwritten after it was recorded; and for a closure's gradient of a wrong shape.
+  void backward(const Tensor& y, const Tensor& dy = {});
   // What that backward would add to grad() of each trainable leaf that y depends on, in order of first use;
   // grad() stays untouched.
   std::vector<LeafGradient> leaf_gradients(const Tensor& y, const Tensor& dy);
@@ -227,7 +220,10 @@ class Tape {
   size_t kept_ = 0;      // slots after the last drop_dead_nodes(), and
   bool walked_ = false;  // whether there was a walk since
   TapeVector<Leaf> leaves_;
-  LeafTable leaf_slots_;
+  // By the identity of their tensors: leaves carry no slot.
+  std::unordered_map<const void*, int64_t, std::hash<const void*>, std::equal_to<>,
+                     ObjectAllocator<std::pair<const void* const, int64_t>>>
+      leaf_slots_;
   std::unordered_map<std::string, uint64_t> rngs_taken_;
   size_t recorded_ = 0;
   bool walking_ = false;
@@ -264,6 +260,7 @@ class OpName {
   OpName(ScopeName name, Kind kind = Kind::plain) : text_(name->c_str()), kind_(kind) {}
   operator const char*() const { return text_; }
   operator std::string_view() const { return text_; }
+  const char* text() const { return text_; }
   Kind kind() const { return kind_; }
 
  private:
@@ -274,13 +271,20 @@ class OpName {
 }  // namespace isobar
 
 template <>
-struct fmt::formatter<isobar::OpName> : fmt::formatter<std::string_view> {
-  auto format(isobar::OpName name, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(static_cast<const char*>(name), context);
-  }
-};
+struct fmt::formatter<isobar::OpName> : isobar::TextFormatter {};
 
 namespace isobar {
+
+// The inputs of an op: a braced list of tensors, or a vector of pointers. An undefined tensor (an absent bias)
+// is allowed.
+struct OpInputs : std::span<const Tensor* const> {
+  struct Reference {
+    Reference(const Tensor& tensor) : pointer(&tensor) {}
+    const Tensor* pointer;
+  };
+  OpInputs(std::initializer_list<Reference> list) : span(&list.begin()->pointer, list.size()) {}
+  OpInputs(const std::vector<const Tensor*>& pointers) : span(pointers) {}
+};
 
 // The last call of every op, after y = op(inputs) has been computed; `closure` maps dy to the inputs'
 // gradients. Inputs are all tensors whose numbers the closure reads, constants such as masks and indices too:
@@ -289,7 +293,7 @@ namespace isobar {
 // where an input belongs to a tape that has ended, where y is itself one of the inputs, is trainable, or was
 // recorded before; with detect_anomaly NotFinite, where y is not finite.
 template <class Closure>
-Tensor record(OpName name, Tensor y, std::span<const Tensor* const> inputs, Closure&& closure) {
+Tensor record(OpName name, Tensor y, const OpInputs& inputs, Closure&& closure) {
   Tape* const tape = Tape::active();
   if (tape == nullptr) return y;
   if (tape->options().detect_anomaly && !all_finite(y))
@@ -302,19 +306,6 @@ Tensor record(OpName name, Tensor y, std::span<const Tensor* const> inputs, Clos
   node->kind = name.kind();
   tape->append(std::move(node), y, inputs);
   return y;
-}
-
-// A reference in a braced list of inputs; an undefined tensor (an absent bias) is allowed.
-struct InputRef {
-  InputRef(const Tensor& tensor) : pointer(&tensor) {}
-  const Tensor* pointer;
-};
-
-template <class Closure>
-Tensor record(OpName name, Tensor y, std::initializer_list<InputRef> inputs, Closure&& closure) {
-  static_assert(sizeof(InputRef) == sizeof(const Tensor*));
-  return record(name, std::move(y), std::span<const Tensor* const>(&inputs.begin()->pointer, inputs.size()),
-                std::forward<Closure>(closure));
 }
 
 }  // namespace isobar

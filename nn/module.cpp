@@ -46,10 +46,6 @@ Tensor Module::forward(const Tensor& x) {
       fmt::format("{}: no forward of one tensor is written for it; got x {}", type_name(), x.shape()));
 }
 
-Tensor Module::operator()(const Tensor& x) {
-  return call([&] { return forward(x); });
-}
-
 // A module without a path that is called outside of any scope is the root of a model: it names all its
 // modules. Called in another module's scope, it takes that scope's name.
 ScopeName Module::scope_name() {
@@ -61,22 +57,25 @@ ScopeName Module::scope_name() {
 
 Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next_slot()) {}
 
-// Shows y to the observers and returns it, or an alias of it as a node of its own. The alias is needed for
-// the observers, and for a y that this call did not compute (its input, a weight): with it, gradients are
-// added in the same order observed or not, so observation does not change their bits. Observers see the
-// gradient in backward if the module still exists then.
-Tensor Module::show(const Tensor& y, const Call& call) {
+// Shows y to the observers, and makes it an alias of itself, a node of its own, where there are some or where
+// this call did not compute y (its input, a weight): with the alias, gradients are added in the same order
+// observed or not, so observation does not change their bits. Observers see the gradient in backward if the
+// module still exists then.
+void Module::show(Tensor& y, const Call& call) {
   mark_untaped();
-  if (!y.defined()) return y;
+  if (!y.defined()) return;
   const Tape* const tape = Tape::active();
-  if (!observed() && (tape == nullptr || tape->holds(y, call.first_slot))) return y;
+  if (!observed() && (tape == nullptr || tape->holds(y, call.first_slot))) return;
   const Tensor view = y.detach();
-  if (!observed()) return record({"identity", Node::Kind::view}, view, {y}, [](Tensor dy) { return dy; });
+  if (!observed()) {
+    y = record({"identity", Node::Kind::view}, view, {y}, [](Tensor dy) { return dy; });
+    return;
+  }
   if (!recomputing()) {
     const NoTape pause;
     observation_->tell([&](Observer& observer) { observer.on_output(*this, y); });
   }
-  return record({"observe", Node::Kind::view}, view, {y}, [link = observation_](Tensor dy) {
+  y = record({"observe", Node::Kind::view}, view, {y}, [link = observation_](Tensor dy) {
     const NoTape pause;
     if (link->module == nullptr) return dy;
     link->tell([&](Observer& observer) { observer.on_output_gradient(*link->module, dy); });

@@ -74,7 +74,7 @@ class Module : public HasFields {
     const Call here(*this);
     try {
       auto y = body();
-      if (output == Output::shown) each_output(y, [&](Tensor& tensor) { tensor = show(tensor, here); });
+      if (output == Output::shown) show(y, here);
       return y;
     } catch (Error& error) {
       error.locate(path());
@@ -90,19 +90,14 @@ class Module : public HasFields {
     const int64_t first_slot;  // on the active tape; the ops of this call have this slot or a later one
   };
   ScopeName scope_name();
-  Tensor show(const Tensor& y, const Call& call);
-
-  // Calls visit(tensor) for every tensor in a result, nested containers included.
-  template <class Visit>
-  static void each_output(Tensor& y, const Visit& visit) {
-    visit(y);
-  }
-  template <class Many, class Visit>
-  static void each_output(Many& many, const Visit& visit) {
+  void show(Tensor& y, const Call& call);
+  // Every tensor in a result, nested containers included.
+  template <class Many>
+  void show(Many& many, const Call& call) {
     if constexpr (requires { many.begin(); })
-      for (auto& one : many) each_output(one, visit);
+      for (auto& one : many) show(one, call);
     else if constexpr (requires { std::tuple_size<Many>::value; })
-      std::apply([&](auto&... one) { (each_output(one, visit), ...); }, many);
+      std::apply([&](auto&... one) { (show(one, call), ...); }, many);
   }
 
   std::shared_ptr<Observation> observation_;  // made by the first Watch
@@ -111,5 +106,9 @@ class Module : public HasFields {
   std::atomic<ScopeName> path_ = ScopeName();
   bool training_ = true;
 };
+
+inline Tensor Module::operator()(const Tensor& x) {
+  return call([&] { return forward(x); });
+}
 
 }  // namespace isobar

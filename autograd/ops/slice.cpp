@@ -99,7 +99,7 @@ Tensor concat(const std::vector<Tensor>& xs, int dim) {
     begin[d] = begins[i];
     write_window(y, begin, xs[i]);
   }
-  return record("concat", y, std::span<const Tensor* const>(inputs), [d, begins](const Tensor& dy) {
+  return record("concat", y, inputs, [d, begins](const Tensor& dy) {
     std::vector<Tensor> dx;
     for (size_t i = 0; i + 1 < begins.size(); ++i) dx.push_back(slice(dy, d, begins[i], begins[i + 1]));
     return dx;
