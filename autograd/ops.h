@@ -55,30 +55,19 @@ inline Tensor operator/(const Tensor& x, double s) { return divide(x, s); }
 inline Tensor operator/(double s, const Tensor& x) { return divide(full({}, s, x.dtype()), x); }
 
 // --- masks (bool): constants, which are not recorded. Operands have the same dtype, of any kind, and broadcast.
-//     Comparisons with NaN are false, except not_equal
-Tensor equal(const Operand& a, const Operand& b);          // a == b
-Tensor not_equal(const Operand& a, const Operand& b);      // a != b
-Tensor less(const Operand& a, const Operand& b);           // a < b
-Tensor less_equal(const Operand& a, const Operand& b);     // a <= b
-Tensor greater(const Operand& a, const Operand& b);        // a > b
-Tensor greater_equal(const Operand& a, const Operand& b);  // a >= b
-Tensor logical_and(const Tensor& a, const Tensor& b);      // of masks
-Tensor logical_or(const Tensor& a, const Tensor& b);
-Tensor logical_not(const Tensor& mask);
+//     Comparisons with NaN are false, except !=
+Tensor operator==(const Operand& a, const Operand& b);
+Tensor operator!=(const Operand& a, const Operand& b);
+Tensor operator<(const Operand& a, const Operand& b);
+Tensor operator<=(const Operand& a, const Operand& b);
+Tensor operator>(const Operand& a, const Operand& b);
+Tensor operator>=(const Operand& a, const Operand& b);
+Tensor operator&&(const Tensor& a, const Tensor& b);  // of masks; both operands are always computed
+Tensor operator||(const Tensor& a, const Tensor& b);
+Tensor operator!(const Tensor& mask);
 // a where mask, else b; the three broadcast. The chosen side gets the gradient, the other side 0, even where
 // dy is NaN. The slope of the other side must still be finite: that of sqrt(x) at −1, times 0, is NaN.
 Tensor where(const Tensor& mask, const Operand& a, const Operand& b);
-
-inline Tensor operator==(const Operand& a, const Operand& b) { return equal(a, b); }
-inline Tensor operator!=(const Operand& a, const Operand& b) { return not_equal(a, b); }
-inline Tensor operator<(const Operand& a, const Operand& b) { return less(a, b); }
-inline Tensor operator<=(const Operand& a, const Operand& b) { return less_equal(a, b); }
-inline Tensor operator>(const Operand& a, const Operand& b) { return greater(a, b); }
-inline Tensor operator>=(const Operand& a, const Operand& b) { return greater_equal(a, b); }
-// Both operands are always computed.
-inline Tensor operator&&(const Tensor& a, const Tensor& b) { return logical_and(a, b); }
-inline Tensor operator||(const Tensor& a, const Tensor& b) { return logical_or(a, b); }
-inline Tensor operator!(const Tensor& mask) { return logical_not(mask); }
 
 // --- elementwise
 Tensor abs(const Tensor& x);                          // |x|; slope 0 at 0 and at NaN
@@ -269,11 +258,9 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& xs);
 Tensor embedding(const Tensor& indices, const Tensor& weight);
 
 // --- softmax and losses
-// Over dim, or the last dimension; a row of −∞ alone gives NaN, as in PyTorch.
-Tensor softmax(const Tensor& x);
-Tensor softmax(const Tensor& x, int dim);
-Tensor log_softmax(const Tensor& x);  // log of softmax(x), without overflow
-Tensor log_softmax(const Tensor& x, int dim);
+// Over dim; a row of −∞ alone gives NaN, as in PyTorch.
+Tensor softmax(const Tensor& x, int dim = -1);
+Tensor log_softmax(const Tensor& x, int dim = -1);  // log of softmax(x), without overflow
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
 // i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch.
 struct CrossEntropyOptions {

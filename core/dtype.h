@@ -50,14 +50,6 @@ decltype(auto) dispatch_float(std::string_view op, Dtype dtype, Body&& body) {
   return body.template operator()<double>();
 }
 
-// The same for i32 and i64.
-template <class Body>
-decltype(auto) dispatch_index(std::string_view op, Dtype dtype, Body&& body) {
-  check(is_integer(dtype), "{}: wanted integer indices (i32 or i64), got {}", op, name_of(dtype));
-  if (dtype == Dtype::i32) return body.template operator()<int32_t>();
-  return body.template operator()<int64_t>();
-}
-
 // The same for any dtype.
 template <size_t i = 0, class Body>
 constexpr decltype(auto) dispatch_any(Dtype dtype, Body&& body) {

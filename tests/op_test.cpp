@@ -163,7 +163,7 @@ std::set<std::string> found(const std::string& text, const char* expression) {
 }
 
 std::set<std::string> declared_functions() {
-  return found(ops_header(), "\n(?:(?:std::vector<)?Tensor>?|Sorted) ([a-z0-9_]+)\\(");
+  return found(ops_header(), "\n(?:(?:std::vector<)?Tensor>?|Sorted) ([a-z0-9_]+|operator[^(]+)\\(");
 }
 
 // The functions that operators are written in.
@@ -186,7 +186,7 @@ TEST_CASE("every function of ops.h has a row, and every row's function is in ops
 }
 
 TEST_CASE("every operator of ops.h is another name of a function in the table") {
-  CHECK(functions_behind_operators().size() > 10);
+  CHECK(functions_behind_operators().size() > 4);
   for (const std::string& name : functions_behind_operators()) {
     CAPTURE(name);
     CHECK(declared_functions().contains(name));

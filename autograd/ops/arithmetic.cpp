@@ -23,13 +23,14 @@ Tensor combine_numbers(const char* op, const Tensor& a, const Tensor& b, const F
                        const Overflows& overflows) {
   if (!is_integer(a.dtype())) return combine_floats(op, a, b, f);
   check_one_dtype(op, a, b);
-  return dispatch_index(op, a.dtype(), [&]<class T>() {
+  const auto combined = [&]<class T>(T) {
     return combine<T, T>(op, a, b, [&](T p, T q) {
       T result;
       check(!overflows(p, q, &result), "{}: no {} is the result of {} and {}", op, dtype_of<T>(), p, q);
       return result;
     });
-  });
+  };
+  return a.dtype() == Dtype::i32 ? combined(int32_t{}) : combined(int64_t{});
 }
 
 // s as a tensor of x's integers.

@@ -103,28 +103,28 @@ Tensor selected(const Tensor& mask, const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor equal(const Operand& a, const Operand& b) { return compare("equal", a, b, std::equal_to<>()); }
-Tensor not_equal(const Operand& a, const Operand& b) {
+Tensor operator==(const Operand& a, const Operand& b) { return compare("equal", a, b, std::equal_to<>()); }
+Tensor operator!=(const Operand& a, const Operand& b) {
   return compare("not_equal", a, b, std::not_equal_to<>());
 }
-Tensor less(const Operand& a, const Operand& b) { return compare("less", a, b, std::less<>()); }
-Tensor less_equal(const Operand& a, const Operand& b) {
+Tensor operator<(const Operand& a, const Operand& b) { return compare("less", a, b, std::less<>()); }
+Tensor operator<=(const Operand& a, const Operand& b) {
   return compare("less_equal", a, b, std::less_equal<>());
 }
-Tensor greater(const Operand& a, const Operand& b) { return compare("greater", a, b, std::greater<>()); }
-Tensor greater_equal(const Operand& a, const Operand& b) {
+Tensor operator>(const Operand& a, const Operand& b) { return compare("greater", a, b, std::greater<>()); }
+Tensor operator>=(const Operand& a, const Operand& b) {
   return compare("greater_equal", a, b, std::greater_equal<>());
 }
 
-Tensor logical_and(const Tensor& a, const Tensor& b) {
-  return combine_masks("logical_and", a, b, [](bool p, bool q) { return p && q; });
+Tensor operator&&(const Tensor& a, const Tensor& b) {
+  return combine_masks("logical_and", a, b, std::logical_and<>());
 }
 
-Tensor logical_or(const Tensor& a, const Tensor& b) {
-  return combine_masks("logical_or", a, b, [](bool p, bool q) { return p || q; });
+Tensor operator||(const Tensor& a, const Tensor& b) {
+  return combine_masks("logical_or", a, b, std::logical_or<>());
 }
 
-Tensor logical_not(const Tensor& mask) {
+Tensor operator!(const Tensor& mask) {
   check_mask("logical_not", mask);
   const Tensor packed = raw::contiguous(mask);
   Tensor y(mask.shape(), Dtype::boolean);

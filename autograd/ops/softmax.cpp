@@ -44,20 +44,17 @@ Tensor over_rows(OpName op, const Tensor& x, Tensor (*composed)(const Tensor&), 
 
 }  // namespace
 
-Tensor softmax(const Tensor& x) {
+Tensor softmax(const Tensor& x, int dim) {
+  if (dim != -1) return transpose(softmax(transpose(x, dim, -1)), dim, -1);
   return over_rows(
       "softmax", x, softmax_composed, [](auto... a) { kernels::softmax(a...); },
       [](auto... a) { kernels::softmax_backward(a...); });
 }
-Tensor log_softmax(const Tensor& x) {
+Tensor log_softmax(const Tensor& x, int dim) {
+  if (dim != -1) return transpose(log_softmax(transpose(x, dim, -1)), dim, -1);
   return over_rows(
       "log_softmax", x, log_softmax_composed, [](auto... a) { kernels::log_softmax(a...); },
       [](auto... a) { kernels::log_softmax_backward(a...); });
-}
-
-Tensor softmax(const Tensor& x, int dim) { return transpose(softmax(transpose(x, dim, -1)), dim, -1); }
-Tensor log_softmax(const Tensor& x, int dim) {
-  return transpose(log_softmax(transpose(x, dim, -1)), dim, -1);
 }
 
 }  // namespace isobar

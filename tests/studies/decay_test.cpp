@@ -23,7 +23,7 @@ TEST_CASE("one layer's values are those of its arithmetic, written out") {
   const Net net(config, rng.split("net"));
   const Linear& linear1 = *net.layers[0].linear1;
   const Tensor z = matmul(x, transpose(linear1.weight.detach())) + linear1.bias.detach(), y = relu(z);
-  const Tensor slopes = where(greater(z, 0.0), 1.0, zeros(z.shape(), Dtype::f64));
+  const Tensor slopes = where(z > 0.0, 1.0, zeros(z.shape(), Dtype::f64));
   const Tensor dw = matmul(transpose(slopes), x);  // of the sum of all y
   const auto std_of = [](const Tensor& v) { return std_dev(v).item(); };
   const auto along_one = [](const Tensor& v) {  // mean squared cosine of each row and (1, 1, 1, 1)
