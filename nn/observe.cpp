@@ -1,9 +1,7 @@
 #include "observe.h"
 
 #include <cmath>
-#include <cstring>
 
-#include "../core/kernels/histogram.h"
 #include "../core/kernels/moments.h"
 #include "model.h"
 
@@ -84,65 +82,6 @@ void Probe::after_step(HasFields& model) {
 const ModuleSignal* Probe::find(const std::string& path) const {
   const auto entry = entries_.find(path);
   return entry != entries_.end() ? &signals_[entry->second.index] : nullptr;
-}
-
-void Histogram::add(const Tensor& x) {
-  const Tensor whole = contiguous(x.detach());
-  const kernels::OctaveCounts counts = dispatch_float("histogram", x.dtype(), [&]<class T>() {
-    return kernels::count_octaves(whole.numel(), whole.data<T>(), lowest);
-  });
-  for (size_t i = 0; i < bins.size(); ++i) bins[i] += counts[i];
-  zeros += counts[kernels::zeros_bin];
-  total += x.numel();
-}
-
-std::vector<double> Histogram::edges() const {
-  constexpr int middle = kernels::octaves;
-  std::vector<double> edges(2 * middle + 1, 0.0);
-  for (int k = 1; k <= middle; ++k) {
-    edges[static_cast<size_t>(middle + k)] = std::ldexp(1.0, lowest + k);
-    edges[static_cast<size_t>(middle - k)] = -std::ldexp(1.0, lowest + k);
-  }
-  return edges;
-}
-
-void HistogramProbe::on_output(const Module& module, const Tensor& y) {
-  if (is_float(y.dtype())) signals_[module.path()].output.add(y);
-}
-
-void HistogramProbe::on_output_gradient(const Module& module, const Tensor& dy) {
-  signals_[module.path()].gradient.add(dy);
-}
-
-std::string HistogramProbe::counts() const {
-  std::string all;
-  for (const auto& [path, signal] : signals_)
-    all.append(reinterpret_cast<const char*>(&signal), sizeof signal);
-  return all;
-}
-
-void HistogramProbe::add(const std::string& counts) {
-  check(counts.size() == signals_.size() * sizeof(Signal),
-        "histograms: wanted counts of the {} modules seen here, got {} bytes", signals_.size(),
-        counts.size());
-  const auto add_to = [](Histogram& to, const Histogram& more) {
-    for (size_t i = 0; i < to.bins.size(); ++i) to.bins[i] += more.bins[i];
-    to.zeros += more.zeros;
-    to.total += more.total;
-  };
-  size_t place = 0;
-  for (auto& [path, signal] : signals_) {
-    Signal more;
-    std::memcpy(&more, &counts[place], sizeof more);
-    place += sizeof more;
-    add_to(signal.output, more.output);
-    add_to(signal.gradient, more.gradient);
-  }
-}
-
-const HistogramProbe::Signal* HistogramProbe::find(const std::string& path) const {
-  const auto signal = signals_.find(path);
-  return signal != signals_.end() ? &signal->second : nullptr;
 }
 
 // By way of the other constructor, so that the destructor runs where memory ends here.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../harness/run.h"
+#include "histogram.h"
 #include "saturation.h"
 
 namespace isobar {
