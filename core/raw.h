@@ -48,7 +48,6 @@ inline const void* address(const Tensor& x) { return Access::address(x, x.dtype(
 
 // The tensor's slot on a tape.
 inline TapeSlot slot(const Tensor& x) { return Access::of(x).slot; }
-inline void set_slot(const Tensor& x, TapeSlot slot) { Access::of(x).slot = slot; }
 
 inline const std::shared_ptr<Storage>& storage(const Tensor& x) { return Access::of(x).storage; }
 // True when no other handle or tensor shares these numbers, so that overwriting them is safe.

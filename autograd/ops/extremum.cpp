@@ -32,7 +32,7 @@ template <class Better>
 Tensor extremum(OpName op, const Tensor& x, const AxisList& axes, bool keepdim, const Better& better) {
   const Axes over(x.shape(), axes);
   check(over.count > 0, "{}: nothing to take the {}imum of in {}", op, op, x.shape());
-  dispatch_float(op, x.dtype(), []<class T>() {});  // integers have no gradient
+  check_float(op, x.dtype());  // integers have no gradient
   Tensor y(over.kept, x.dtype());
   each_best(x, over, y, better, [](auto* row, int64_t best) { return row[best]; });
   y = record(op, y, {x}, [x = x.detach(), y = y.detach(), over](const Tensor& dy) {
