@@ -84,7 +84,7 @@ function partsLine(claim) {
 
 // --- what stands behind a click
 function quotation(claim) {
-  const lines = [make("p", { lang: claim.quote_en ? "zh" : "en", textContent: claim.quote })];
+  const lines = [make("p", { lang: claim.quote_en ? "zh" : "en", title: claim.quote }, ...withFormulas(claim.quote))];
   if (claim.quote_en) lines.push(make("p", { lang: "en", className: "translation" }, claim.quote_en));
   return make("blockquote", {}, ...lines);
 }
@@ -110,7 +110,7 @@ function partRow(claim, part) {
 function passageItem(passage) {
   const link = make("a", { href: passage.address, textContent: passage.title });
   const reading = `${inLanguage(passage, "reading")} (${word("readOn")(passage.read)})`;
-  return make("li", {}, link, ": ", textIn("q", passage.quote), " ", reading);
+  return make("li", {}, link, ": ", box("q", "", ...withFormulas(passage.quote)), " ", reading);
 }
 
 // The command that makes and judges this claim's runs again.

@@ -14,7 +14,7 @@
 #include "figures.h"
 
 namespace isobar::fixtures {
-extern const char page[], style[], charts[], words[], elements[], prose[], claims[], runs[], script[];
+extern const char page[], style[], charts[], words[], elements[], formulas[], prose[], claims[], runs[], script[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
@@ -184,6 +184,7 @@ std::string Content::page(const std::string& lang) const {
                                  {"data", embedded(data)},
                                  {"words", fixtures::words},
                                  {"elements", fixtures::elements},
+                                 {"formulas", fixtures::formulas},
                                  {"prose", fixtures::prose},
                                  {"claims", fixtures::claims},
                                  {"runs", fixtures::runs},

@@ -74,6 +74,17 @@ def write_numbers(browser):
         expect(got == wanted, f"{value} is {got}")
 
 
+def set_formulas(browser):
+    for tex, wanted in {r"\\frac{1}{\\sqrt{d}}x_i^2y_j": "mrow(mfrac(mrow(mn)mrow(msqrt(mrow(mi))))msubsup(mimimn)msub(mimi))", r"\\odd{x}": None}.items():
+        got = browser.run("const shape = (e) => e.localName + (e.children.length ? `(${[...e.children].map(shape).join('')})` : '');"
+                          f"const formula = typeset('{tex}'); return formula && shape(formula.firstChild)")
+        expect(got == wanted, f"{tex} is {got}")
+    got = browser.run("return withFormulas('$\\\\rho$ costs $5 or $6').map((piece) => piece.textContent ?? piece).join('')")
+    expect(got == "ρ costs $5 or $6", f"a text with dollars is {got}")
+    raw = browser.run(r"return data.claims.flatMap((claim) => withFormulas(claim.quote)).filter((piece) => /\\[a-z]{2}/i.test(piece))")
+    expect(not raw, f"no quotation is left in LaTeX {raw[:2]}")
+
+
 def use_claims(browser):
     everything = len(look(browser, "claims"))
     expect(everything > 0, f"{everything} claims are shown")
@@ -182,6 +193,7 @@ def main():
             browser.prefer("light")
             open_page(browser, page)
             write_numbers(browser)
+            set_formulas(browser)
             if browser.run("return data.claims.some((claim) => claim.id === 'D06')"):
                 use_claims(browser)
             elif browser.run("return data.claims.length"):
