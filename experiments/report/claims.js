@@ -67,9 +67,6 @@ function valueCells(part) {
 const badge = (verdict) => textIn("span", word(verdict), `badge ${kindOf(verdict)}`);
 const outcomeKind = (part) => ({ holds: "good", "does not hold": "bad" })[part.outcome] ?? "open";
 
-// What the kept values of a full run say of what this run leaves open.
-const keptText = (claim) => word("kept")(claim.kept.at, word(claim.kept.verdict));
-
 // One square for each part, coloured by what came out.
 function partsLine(claim) {
   if (claim.parts.length < 2) return null;
@@ -166,7 +163,8 @@ function claimBody(claim) {
   say("implied", inLanguage(claim, "implied"));
   say("no_source", inLanguage(claim, "no_source"));
   say("remark", inLanguage(claim, "remark"));
-  if (claim.kept) body.append(textIn("p", keptText(claim), "note"));
+  // What the kept values of a full run say of what this run leaves open.
+  if (claim.kept) body.append(textIn("p", word("kept")(claim.kept.at, word(claim.kept.verdict)), "note"));
   if (claim.parts.length) body.append(box("ul", "parts", ...claim.parts.map((part) => partRow(claim, part))));
   if (claim.passages.length) body.append(box("ul", "passages", ...claim.passages.map(passageItem)));
   say(claim.parts.length ? "left out" : "note", inLanguage(claim, "note"));
@@ -181,6 +179,9 @@ function claimBody(claim) {
   return body;
 }
 
+// The address of the page leads to what was opened last.
+const nameInAddress = (id) => history.replaceState(null, "", "#" + encodeURIComponent(id));
+
 const opened = new Set();  // claims and runs that the reader opened, kept over a change of language
 // Fills `details` with what `body` makes once it is opened, and with charts only then; on paper they stand
 // with their run.
@@ -194,6 +195,8 @@ function unfolding(details, id, body, charts = () => []) {
     opened[details.open ? "add" : "delete"](id);
   };
   details.fill = fill;
+  const summary = details.firstElementChild;
+  summary.onclick = () => { if (!details.open) nameInAddress(summary.id); };
   if (opened.has(id)) details.open = true;
   return details;
 }
@@ -206,7 +209,7 @@ function claimRow(claim) {
   if (trained) says.append(textIn("small", `${word("trained")}: ${trained}`));
   const chart = lead && (strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)));
   const verdict = box("span", "cell verdict", badge(claim.verdict));
-  if (claim.kept) verdict.append(textIn("small", keptText(claim)));
+  if (claim.kept) verdict.append(small(word("keptShort")(word(claim.kept.verdict))));
   const summary = make("summary", { id: "claim-" + claim.id }, textIn("span", claim.id, "cell id"), says,
     box("span", "cell mini", chart), ...valueCells(lead), verdict);
   const row = unfolding(box("details", "claim", summary), claim.id, () => claimBody(claim),

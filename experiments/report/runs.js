@@ -75,10 +75,11 @@ function runsSection(runs) {
 
 // A run that the reader named: its page, or a chapter of its own.
 function studySection(run, alone) {
-  const body = runBody(run);
+  const body = runBody(run), about = word("studies")[run.program] ?? word("study")(run.program);
   if (alone) body.append(folded(word("environment"), settingsTable(data.environment)));
   return make("section", { id: runId(run), className: "study" },
-    alone ? textIn("h1", run.program) : textIn("h2", run.name), textIn("p", (alone ? run.name + " · " : "") + runLine(run), "byline"), body);
+    alone ? textIn("h1", run.program) : textIn("h2", run.name), textIn("p", (alone ? run.name + " · " : "") + runLine(run), "byline"),
+    data.claims.length ? textIn("p", about) : "", body);
 }
 
 // The charts of one study that several runs have, where the reader named one of these.

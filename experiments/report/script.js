@@ -131,6 +131,7 @@ function filter() {
     section.hidden = !section.querySelector("details.claim:not([hidden])");
     section.classList.toggle("filtered", !all);
   });
+  document.querySelectorAll(".study, .appendix, #comparison").forEach((section) => { section.hidden = !all; });
   document.querySelectorAll("#filters button").forEach((button) =>
     button.setAttribute("aria-pressed", chosen.size < seen.length && chosen.has(button.dataset.verdict)));
   document.body.classList.toggle("searching", Boolean(query));
@@ -145,6 +146,7 @@ function showContents() {
   nav.ariaLabel = word("contents");
   nav.replaceChildren(...chapters().map(([source]) =>
     link("#text-" + source.id, `${source.id} ${shortAuthor(source)}`.trim(), inLanguage(source, "title"))));
+  if (data.claims.length) nav.append(...data.runs.filter((run) => run.named).map((run) => link("#" + runId(run), run.name)));
   if (document.getElementById("runs")) nav.append(link("#runs", word("runs")));
 }
 
@@ -196,17 +198,17 @@ document.getElementById("theme").onclick = () => {
   showTheme();
 };
 
-// Opens what a link leads to, and goes there; claims that are filtered out come back.
+// Opens what an address leads to, "#claim-D06" or "#D06", and goes there; what is filtered out comes back.
 function follow(hash) {
-  const target = document.getElementById(decodeURIComponent(hash.slice(1)));
-  const details = target?.closest("details");
-  if (!details) return;
-  if (details.hidden) {
+  const name = decodeURIComponent(hash.slice(1));
+  const target = [name, "claim-" + name, "claim-" + name.toUpperCase()].map((id) => document.getElementById(id)).find(Boolean);
+  if (!target) return;
+  if (target.closest("[hidden]")) {
     query = document.getElementById("search").value = "";
     seen.forEach((verdict) => chosen.add(verdict));
     filter();
   }
-  details.open = true;
+  for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   target.scrollIntoView({ block: "start", behavior: "instant" });
   target.focus({ preventScroll: true });
 }
@@ -225,6 +227,7 @@ search.onkeydown = (event) => {
   if (event.key !== "Enter" || !first) return;
   event.preventDefault();  // the key is not for what has the focus next
   first.open = true;
+  nameInAddress(first.firstElementChild.id);
   first.firstElementChild.scrollIntoView({ block: "start", behavior: "instant" });
   first.firstElementChild.focus({ preventScroll: true });
 };
@@ -234,12 +237,15 @@ addEventListener("keydown", (event) => {
   search.focus();
 });
 
-// On paper everything is open, and each chart stands once: with its run.
+// On paper stand the rows of what is refuted, opened; where there are no claims, all of a run.
 let unfolded = [];
 addEventListener("beforeprint", () => {
-  document.querySelectorAll("details").forEach((details) => details.fill?.());
-  unfolded = [...document.querySelectorAll("details:not([open]):not(.values)")];
-  for (const details of unfolded) details.open = true;
+  const some = data.claims.length ? ({ claim }) => claim?.verdict === "refuted" : ({ className }) => className !== "values";
+  unfolded = [...document.querySelectorAll("details:not([open])")].filter(some);
+  for (const details of unfolded) {
+    details.fill?.();
+    details.open = true;
+  }
 });
 addEventListener("afterprint", () => {
   for (const details of unfolded) details.open = false;

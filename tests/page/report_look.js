@@ -61,6 +61,17 @@ window.look = (() => {
     },
     beyond: (edge) => all("#page *").filter((e) => !e.closest(".wide, svg, nav") && e.getBoundingClientRect().right > edge)
       .slice(0, 3).map((e) => e.outerHTML.slice(0, 120)),
+    // Of each chapter the colours of its rows in order, without the identities, and whether these are folded.
+    order: () => all(".chapter").map((chapter) => [...chapter.querySelectorAll(":scope > .claim .verdict .badge")]
+      .map((badge) => badge.classList[1])),
+    folded: () => [all(".identities:not([open])").length, all(".identities .claim").length],
+    opened: () => all(".claim[open] > summary").map((summary) => summary.id),
+    chips: () => all(".chip").filter(seen).length,
+    // Links of the navigation without a place, and places without a link.
+    contents: () => [all("nav a").filter((link) => !document.getElementById(link.hash.slice(1))).length,
+      all(".chapter, .study").filter(({ id }) => !document.querySelector(`nav a[href="#${id}"]`)).length],
+    // What is no claim: runs and trainings.
+    beside: () => all(".study, .appendix, #comparison").filter(seen).length,
     claims: () => all("details.claim:not([hidden]) > summary").map((summary) => summary.id),
     focus: () => document.activeElement.id || document.activeElement.dataset.lang || document.activeElement.textContent,
     // Of the claim that has the focus: its id, whether it is open and in the window, its small and large
