@@ -1,15 +1,5 @@
 "use strict";
 // Claims: their rows, and what stands behind a click.
-const verdictOrder = ["confirmed", "partly", "refuted", "not borne out on this CPU",
-  "not borne out on the task tried", "too few seeds", "rule does not hold", "machine too busy",
-  "needs the full run", "not run here", "still to come", "by definition", "true by its source",
-  "partly by its source", "false by its source", "cited, not checked"];
-const kinds = {  // what a verdict's colour says
-  confirmed: "good", partly: "half", refuted: "bad", "not borne out on this CPU": "bad",
-  "not borne out on the task tried": "bad", "by definition": "plain",
-  "true by its source": "good", "partly by its source": "half", "false by its source": "bad",
-};
-const kindOf = (verdict) => kinds[verdict] ?? "open";
 const isPending = (claim) => claim.verdict === "still to come";
 const isMeasured = (part) => finite(part.value) || part.n === 0 && part.nonfinite > 0;
 const hasPrinted = (part) => finite(part.printed);
@@ -65,14 +55,13 @@ function valueCells(part) {
 }
 
 const badge = (verdict) => textIn("span", word(verdict), `badge ${kindOf(verdict)}`);
-const outcomeKind = (part) => ({ holds: "good", "does not hold": "bad" })[part.outcome] ?? "open";
 
 // One square for each part, coloured by what came out.
 function partsLine(claim) {
   if (claim.parts.length < 2) return null;
   const holding = claim.parts.filter((part) => part.outcome === "holds").length, lead = leadOf(claim);
   const line = box("small", "partsline");
-  const squares = box("span", "squares", ...claim.parts.map((part) => textIn("i", "", outcomeKind(part))));
+  const squares = box("span", "squares", ...claim.parts.map((part) => textIn("i", "", kindOf(part.outcome))));
   squares.setAttribute("role", "img");
   squares.setAttribute("aria-label", `${word("parts")(claim.parts.length)}: ${holding} ${word("holds")}`);
   line.append(squares, " " + inLanguage(lead, "says"));
@@ -97,11 +86,11 @@ function partRow(claim, part) {
   const more = [why, trained ? `${word("trained")}: ${trained}` : part.corpus,
     part.n > 1 && word("seeds")(part.n), part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
     part.seeds_needed > 0 && word("needed")(part.seeds_needed), qualified(part)].filter(Boolean);
-  if (more.length) says.append(textIn("small", more.join(" · ")));
+  if (more.length) says.append(small(more.join(" · ")));
   const outcome = part.outcome || part.pending ? word(part.outcome || "pending") : phrase(part.not_run ?? "");
   const chart = box("span", "cell mini", strip(claim, claim.parts.indexOf(part), partText(part)));
   return box("li", "part", says, chart, ...valueCells(part),
-    textIn("span", outcome, `cell outcome ${outcomeKind(part)}`));
+    textIn("span", outcome, `cell outcome ${kindOf(part.outcome)}`));
 }
 
 function passageItem(passage) {
@@ -159,6 +148,8 @@ function claimFigure(source) {
 function claimBody(claim) {
   const body = box("div", "body");
   const say = (key, text) => text && body.append(box("p", "note", textIn("b", word(key) + ": "), text));
+  const why = words[lang].meaning[claim.verdict];
+  if (classOf(claim.verdict) === "not judged" && why) say("notJudged", `${word(claim.verdict)}: ${why}`);
   if (claim.quote) body.append(quotation(claim));
   say("implied", inLanguage(claim, "implied"));
   say("no_source", inLanguage(claim, "no_source"));
@@ -208,7 +199,8 @@ function claimRow(claim) {
   const trained = inLanguage(claim, "trained_on");
   if (trained) says.append(textIn("small", `${word("trained")}: ${trained}`));
   const chart = lead && (strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)));
-  const verdict = box("span", "cell verdict", badge(claim.verdict));
+  const shown = classOf(claim.verdict) === "not judged" && !isIdentity(claim) ? "not judged" : claim.verdict;
+  const verdict = box("span", "cell verdict", badge(shown));
   if (claim.kept) verdict.append(small(word("keptShort")(word(claim.kept.verdict))));
   const summary = make("summary", { id: "claim-" + claim.id }, textIn("span", claim.id, "cell id"), says,
     box("span", "cell mini", chart), ...valueCells(lead), verdict);
@@ -216,6 +208,12 @@ function claimRow(claim) {
     () => chartsOf(claim).slice(0, 6).map(claimFigure));
   row.claim = claim;
   return row;
+}
+
+// The identities of a text, on one line.
+function identitiesFold(claims) {
+  const ids = claims.map((claim) => claim.id).join(", ");
+  return box("details", "identities", textIn("summary", word("identities")(claims.length, ids)), ...claims.map(claimRow));
 }
 
 // Everything that a reader may type to find it. Hyphens count as nothing, and as blanks: "warmup", "warm up",

@@ -14,7 +14,8 @@
 #include "figures.h"
 
 namespace isobar::fixtures {
-extern const char page[], style[], charts[], words[], elements[], formulas[], prose[], claims[], runs[], script[];
+extern const char page[], style[], charts[], words[], elements[], formulas[], verdicts[], prose[], claims[], runs[],
+    script[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
@@ -185,6 +186,7 @@ std::string Content::page(const std::string& lang) const {
                                  {"words", fixtures::words},
                                  {"elements", fixtures::elements},
                                  {"formulas", fixtures::formulas},
+                                 {"verdicts", fixtures::verdicts},
                                  {"prose", fixtures::prose},
                                  {"claims", fixtures::claims},
                                  {"runs", fixtures::runs},

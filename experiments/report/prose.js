@@ -21,10 +21,6 @@ function several(claims, most) {
   return enumerated(items);
 }
 
-// How far the printed value lies from the measured one, in powers of e.
-const distance = (part) => (part?.outcome === "does not hold" && hasPrinted(part)
-  && part.printed > 0 && part.value > 0 ? Math.abs(Math.log(part.printed / part.value)) : 0);
-
 // Two sentences: the verdicts from measured values, and what became of the others.
 function countSentences(claims) {
   const count = (...verdicts) => claims.filter((claim) => verdicts.includes(claim.verdict)).length;
@@ -39,18 +35,18 @@ function countSentences(claims) {
       "are not borne out on this CPU"],
     [count("not borne out on the task tried"), "在所试任务上未得到证实", "is not borne out on the task tried",
       "are not borne out on the task tried"]]);
-  const read = [[count("true by its source"), "属实", "true"],
-    [count("partly by its source"), "部分属实", "partly true"], [count("false by its source"), "不符", "false"]].filter(([n]) => n);
-  const readCount = read.reduce((sum, [n]) => sum + n, 0);
-  const result = ([n, chinese, english]) => (readCount > 1 ? n + (zh ? " 条" : " ") : "") + (zh ? chinese : english);
-  const results = read.map(result).join(zh ? "，" : ", ");
+  // A class with its verdicts in brackets: "3 are not judged (by definition: 2; not run here: 1)".
+  const ofClass = (name, chinese, one, more) => {
+    const verdicts = claims.map((claim) => claim.verdict).filter((verdict) => classOf(verdict) === name);
+    const countOf = (verdict) => `: ${verdicts.filter((other) => other === verdict).length}`;
+    const each = [...new Set(verdicts)].map((verdict) => word(verdict) + (verdicts.length > 1 ? countOf(verdict) : ""));
+    const inside = zh ? `（${each.join("；")}）` : ` (${each.join("; ")})`;
+    return [verdicts.length, chinese + inside, one + inside, more + inside];
+  };
   const others = listed([
-    [count("by definition"), "按定义成立", "holds by definition", "hold by definition"],
-    [readCount, `谈的是别的文本（查对结果：${results}）`, `is about another text (read: ${results})`,
-      `are about other texts (read: ${results})`],
-    [count("cited, not checked"), "仅引用，无法查对", "is cited and could not be checked",
-      "are cited and could not be checked"],
-    [count("too few seeds", "rule does not hold", "machine too busy", "needs the full run", "not run here"), "尚无定论", "remains open", "remain open"],
+    [count("too few seeds"), "种子数不足", "has too few seeds", "have too few seeds"],
+    ofClass("about another text", "谈的是另一文本", "is about another text", "are about another text"),
+    ofClass("not judged", "未作判定", "is not judged", "are not judged"),
     [count("still to come"), "尚未测量", "is not measured yet", "are not measured yet"]]);
   const stop = zh ? "。" : ".";
   const verb = (text) => text.replace(/^1 (条)?/, "");
@@ -99,8 +95,8 @@ function partlySentence(claims) {
   if (!split) return [[zh ? "部分成立：" : "True in part: ", ...several(half, 2), zh ? "。" : "."]];
   const [holds, fails] = ["holds", "does not hold"].map((one) => inLanguage(some(split, one), "says"));
   const tail = others.length ? [zh ? "；还有" : "; also ", ...several(others, 1)] : [];
-  return [zh ? ["部分成立：", ...said(split), `，其中${quoted(holds)}成立，${quoted(fails)}不成立`, ...tail, "。"]
-    : ["True in part: ", ...said(split), `, where ${quoted(holds)} holds and ${quoted(fails)} does not`, ...tail, "."]];
+  return [zh ? ["部分成立：", ...said(split), `，其部分${quoted(holds)}成立，部分${quoted(fails)}不成立`, ...tail, "。"]
+    : ["True in part: ", ...said(split), `, of whose parts ${quoted(holds)} holds and ${quoted(fails)} does not`, ...tail, "."]];
 }
 
 function confirmedSentence(claims) {
@@ -122,6 +118,6 @@ function openSentence(claims) {
 function prose(claims) {
   const items = (kind, sentences) => sentences.map((sentence) => box("li", kind, ...sentence));
   const list = make("ul", {}, ...items("bad", refutedSentences(claims)), ...items("half", partlySentence(claims)),
-    ...items("good", confirmedSentence(claims)), ...items("open", openSentence(claims)));
+    ...items("good", confirmedSentence(claims)), ...items("plain", openSentence(claims)));
   return box("div", "prose", make("p", {}, ...countSentences(claims)), list);
 }

@@ -7,26 +7,23 @@ const inLanguage = (object, field) => (lang === "zh" && object[field + "_zh"]) |
 // What messages say in English, in the page's language.
 const phrase = (text) => words[lang].phrases.reduce((said, [from, to]) => said.replace(from, to), text);
 const runId = (run) => `run-${run.name}`.replace(/[^\w.-]+/g, "-");
-const seen = verdictOrder.filter((verdict) => data.claims.some((claim) => claim.verdict === verdict));
+const seen = classes.filter((name) => countOf(data.claims, name));
 const chosen = new Set(seen);
 for (const claim of data.claims) claim.text = searchText(claim);
 
 // --- the counts of verdicts: one bar whose parts are named by the buttons below it, which filter
-const countOf = (claims, verdict) => claims.filter((claim) => claim.verdict === verdict).length;
-// The colour of a verdict, paler where it does not come from measured values.
-const toneOf = (verdict) => kindOf(verdict) + (/^(confirmed|partly|refuted)$/.test(verdict) ? "" : " pale");
 function verdictBar(claims, className) {
   if (claims.length < 2) return null;
   const bar = box("div", `stack ${className}`);
-  const counted = verdictOrder.map((verdict) => [verdict, countOf(claims, verdict)]).filter(([, n]) => n);
-  for (const [verdict, n] of counted) {
-    const piece = textIn("span", className === "large" && n > 0.03 * claims.length ? n : "", toneOf(verdict));
-    piece.title = `${word(verdict)}: ${n}`;
+  const counted = classes.map((name) => [name, countOf(claims, name)]).filter(([, n]) => n);
+  for (const [name, n] of counted) {
+    const piece = textIn("span", className === "large" && n > 0.03 * claims.length ? n : "", kindOf(name));
+    piece.title = `${word(name)}: ${n}`;
     piece.style.flexGrow = n;
     bar.append(piece);
   }
   bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", counted.map(([verdict, n]) => `${word(verdict)}: ${n}`).join(", "));
+  bar.setAttribute("aria-label", counted.map(([name, n]) => `${word(name)}: ${n}`).join(", "));
   return bar;
 }
 
@@ -34,13 +31,13 @@ function verdictButtons() {
   const group = make("div", { className: "chips", id: "filters" });
   group.setAttribute("role", "group");
   group.setAttribute("aria-label", word("verdicts"));
-  for (const verdict of seen) {
-    const button = make("button", { type: "button", className: `chip ${toneOf(verdict)}` }, make("i"),
-      textIn("b", countOf(data.claims, verdict)), ` ${word(verdict)}`);
-    button.dataset.verdict = verdict;
+  for (const name of seen) {
+    const button = make("button", { type: "button", className: `chip ${kindOf(name)}` }, make("i"),
+      textIn("b", countOf(data.claims, name)), ` ${word(name)}`);
+    button.dataset.verdict = name;
     button.onclick = () => {  // the first click shows these alone
       if (chosen.size === seen.length) chosen.clear();
-      if (!chosen.delete(verdict)) chosen.add(verdict);
+      if (!chosen.delete(name)) chosen.add(name);
       if (!chosen.size) seen.forEach((one) => chosen.add(one));
       filter();
     };
@@ -70,8 +67,8 @@ function rowKey() {
 }
 
 function meanings() {
-  const list = box("dl", "meanings", ...seen.flatMap((verdict) =>
-    [make("dt", {}, badge(verdict)), textIn("dd", words[lang].meaning[verdict])]));
+  const list = box("dl", "meanings", ...seen.flatMap((name) =>
+    [make("dt", {}, badge(name)), textIn("dd", words[lang].meaning[name])]));
   return folded(word("meanings"), list);
 }
 
@@ -103,34 +100,38 @@ function chapter(source, claims) {
   const title = translated ? make("h2", {}, source.title_en, make("small", { lang: original }, source.title))
     : make("h2", { lang: original, textContent: source.title });
   const byline = box("p", "byline", `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `);
-  const link = leads(source.address);
+  const link = leads(source.address), unknown = source.author === "unknown" && source.address === "unknown";
   byline.append(link ? make("a", { href: source.address }, word("read")) : word("address")(source.address));
+  if (unknown && source.file === "") byline.append(` (${word("unsigned")})`);
   const columns = ["id", "says", "", "printedOrAsked", "measured", "theory", "verdict"];
   const head = make("div", { className: "row head", ariaHidden: true },
     ...columns.map((name) => textIn("span", name && word(name), `cell ${name || "mini"}`)));
+  const rows = claims.filter((claim) => !isIdentity(claim)), identities = claims.filter(isIdentity);
   return make("section", { className: "chapter", id: "text-" + source.id }, title, byline,
-    verdictBar(claims, "thin"), prose(claims), head, ...claims.map(claimRow));
+    verdictBar(claims, "thin"), prose(claims), head, ...rows.map(claimRow),
+    identities.length ? identitiesFold(identities) : "");
 }
 
-const shortAuthor = ({ author: a }) => (a === "unknown" ? "" : a.replace(/ \(.*/, "").replace(/,.*/, " …"));
+const shortAuthor = ({ author: a }) => (a === "unknown" ? word("anonymous") : a.replace(/ \(.*/, "").replace(/,.*/, " …"));
 const sourceOf = (id) => data.sources[id] ?? { id, title: id, author: "unknown", date: "unknown", address: "unknown" };
 // [source, its claims] of each text that has claims.
 function chapters() {
   const ids = [...new Set(data.claims.map(textOf))].sort();
-  return ids.map((id) => [sourceOf(id), data.claims.filter((claim) => textOf(claim) === id)]);
+  return ids.map((id) => [sourceOf(id), byInterest(data.claims.filter((claim) => textOf(claim) === id))]);
 }
 
 function filter() {
   const all = chosen.size === seen.length && !query;
   let shown = 0;
   document.querySelectorAll("details.claim").forEach((row) => {
-    row.hidden = !(chosen.has(row.claim.verdict) && found(row.claim.text, query));
+    row.hidden = !(chosen.has(classOf(row.claim.verdict)) && found(row.claim.text, query));
     shown += !row.hidden;
   });
-  document.querySelectorAll(".chapter").forEach((section) => {
-    section.hidden = !section.querySelector("details.claim:not([hidden])");
-    section.classList.toggle("filtered", !all);
+  document.querySelectorAll(".chapter, .identities").forEach((part) => {
+    part.hidden = !part.querySelector("details.claim:not([hidden])");
+    part.classList.toggle("filtered", !all);
   });
+  document.querySelectorAll(".identities").forEach((fold) => { fold.open = !all || Boolean(fold.querySelector("[open]")); });
   document.querySelectorAll(".study, .appendix, #comparison").forEach((section) => { section.hidden = !all; });
   document.querySelectorAll("#filters button").forEach((button) =>
     button.setAttribute("aria-pressed", chosen.size < seen.length && chosen.has(button.dataset.verdict)));
@@ -145,7 +146,7 @@ function showContents() {
   const link = (href, textContent, title = "") => make("a", { href, textContent, title });
   nav.ariaLabel = word("contents");
   nav.replaceChildren(...chapters().map(([source]) =>
-    link("#text-" + source.id, `${source.id} ${shortAuthor(source)}`.trim(), inLanguage(source, "title"))));
+    link("#text-" + source.id, `${source.id} ${shortAuthor(source)}`, inLanguage(source, "title"))));
   if (data.claims.length) nav.append(...data.runs.filter((run) => run.named).map((run) => link("#" + runId(run), run.name)));
   if (document.getElementById("runs")) nav.append(link("#runs", word("runs")));
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes README's pictures of a report, its first screen light and dark: report_screenshot.py PAGE FOLDER
 
-    build/bin/isobar verify --full && build/bin/isobar report runs/verify -o report.html
+    build/bin/isobar verify --kept --out runs/kept && build/bin/isobar report runs/kept -o report.html
     tests/page/report_screenshot.py report.html experiments/figures
 
 writes FOLDER/page_light.png and FOLDER/page_dark.png. Needs chromium, chromedriver and
@@ -20,7 +20,7 @@ def main():
         sys.exit(__doc__)
     page, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     with Browser() as browser:
-        browser.window(1200, 784)
+        browser.window(1200, 776)
         for scheme in ("light", "dark"):
             browser.prefer(scheme)
             browser.open(page)
