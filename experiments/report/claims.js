@@ -86,7 +86,7 @@ function partRow(claim, part) {
   const more = [why, trained ? `${word("trained")}: ${trained}` : part.corpus,
     part.n > 1 && word("seeds")(part.n), part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
     part.seeds_needed > 0 && word("needed")(part.seeds_needed), qualified(part)].filter(Boolean);
-  if (more.length) says.append(small(more.join(" · ")));
+  says.append(...[more.join(" · "), turnText(claim, part)].filter(Boolean).map(small));
   const outcome = part.outcome || part.pending ? word(part.outcome || "pending") : phrase(part.not_run ?? "");
   const chart = box("span", "cell mini", strip(claim, claim.parts.indexOf(part), partText(part)));
   return box("li", "part", says, chart, ...valueCells(part),

@@ -1,5 +1,5 @@
 "use strict";
-// Verdicts: the classes in which a reader meets them, their colours, the order of rows.
+// Verdicts: the classes in which a reader meets them, their colours, the order of rows, and where a bound turns.
 const classes = ["confirmed", "partly", "refuted", "not borne out on this CPU", "not borne out on the task tried",
   "too few seeds", "about another text", "not judged", "still to come"];
 const classOf = (verdict) => (/ by its source$/.test(verdict) ? "about another text"
@@ -27,4 +27,40 @@ function byInterest(claims) {
     const [left, right] = [places.get(a), places.get(b)], i = left.findIndex((n, k) => n !== right[k]);
     return i < 0 ? 0 : left[i] - right[i];
   });
+}
+
+// What a rule says where the interval that decides is [least, greatest]: as experiments/claims/rules.cpp does.
+function outcomeAt(rule, [low, high], [least, greatest]) {
+  if (least >= low && greatest <= high) return "holds";
+  return rule === "every_seed" || greatest < low || least > high ? "does not hold" : "too few seeds";
+}
+
+// Where the outcome of a part becomes another one if one bound moves there: [that bound, to]; null where no
+// move does so. The nearest such place is an end of the interval that decides.
+function turningPoint({ rule, bounds, interval, outcome }) {
+  if (!interval?.every(finite) || rule === "one_more_seed") return null;
+  const asked = [finite(bounds[0]) ? bounds[0] : -Infinity, finite(bounds[1]) ? bounds[1] : Infinity];
+  if (asked[0] === asked[1] || outcomeAt(rule, asked, interval) !== outcome) return null;
+  const turns = [];
+  for (const i of [0, 1])
+    for (const end of interval)
+      for (const aside of [-1e-9, 1e-9]) {  // at the end itself, and just beyond it
+        const moved = asked.map((one, k) => (k === i ? end + aside * (Math.abs(end) || 1e-3) : one));
+        if (!finite(asked[i]) || moved[0] > moved[1] || outcomeAt(rule, moved, interval) === outcome) continue;
+        turns.push([asked[i], end]);
+      }
+  return turns.sort((a, b) => Math.abs(a[0] - a[1]) - Math.abs(b[0] - b[1]))[0] ?? null;
+}
+
+// "turns at 1.1: the bound 0.1 × 11", for a bound of our choice: of "better" the word itself says which, and a
+// number that the quotation has is the text's.
+function turnText(claim, part) {
+  const [bound, to] = (part.word !== "better" && !isIdentity(claim) && turningPoint(part)) || [];
+  const digits = String(bound).replace(".", "\\.");
+  if (bound === undefined || new RegExp(`(?<![\\d.])${digits}(?![.]?\\d)`).test(`${claim.quote} ${claim.quote_en}`)) return "";
+  const ratio = to / bound, by = (sign, text) => word("turns")(number(to), number(bound), `${sign} ${text}`);
+  if (!finite(ratio) || ratio < 0) return by(to > bound ? "+" : "−", number(Math.abs(to - bound), 2));
+  if (ratio > 1.5) return by("×", number(ratio, 3));
+  if (ratio > 0 && ratio < 2 / 3) return by("÷", number(1 / ratio, 3));
+  return by(ratio > 1 ? "+" : "−", `${number(100 * Math.abs(ratio - 1), 2)} %`);
 }

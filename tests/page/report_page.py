@@ -76,6 +76,30 @@ def write_numbers(browser):
         expect(got == wanted, f"{value} is {got}")
 
 
+def turn_bounds(browser):
+    """Where the interval that decides would give another word; and whether it gives the words that the tool gave."""
+    part = lambda rule, bounds, interval, outcome: (
+        f"{{rule: '{rule}', bounds: {bounds}, interval: {interval}, outcome: '{outcome}'}}")
+    for asked, wanted in {part("mean", ["-inf", 0.1], [0.9, 1.4], "does not hold"): [0.1, 0.9],
+                          part("every_seed", ["-inf", 0.1], [0.05, 1.4], "does not hold"): [0.1, 1.4],
+                          part("mean", [0.4, 0.6], [0.57, 0.59], "holds"): [0.6, 0.59],
+                          part("mean", [-0.05, 0.05], [0.9, 1.1], "does not hold"): [0.05, 0.9],
+                          part("time", [1.1, "inf"], [1, 1.12], "too few seeds"): [1.1, 1.12],
+                          part("mean", [0, "inf"], [0.2, "inf"], "holds"): None,
+                          part("one_more_seed", [2, 2], [1, 3], "holds"): None}.items():
+        got = browser.run(f"return turningPoint({asked})")
+        expect(got == wanted, f"{asked} turns at {got}")
+    part = "{rule: 'mean', bounds: ['-inf', 1], interval: [0.2, 0.25], outcome: 'holds'}"
+    for quote, wanted in {"k is small": "turns at 0.25: the bound 1 ÷ 4", "k < 1": "", "k < 1.5": "turns at 0.25: the bound 1 ÷ 4"}.items():
+        got = browser.run("return turnText({ quote: arguments[0] }, %s)" % part, quote)
+        expect(got == wanted, f"of '{quote}' the page says '{got}'")
+    other = browser.run("""return data.claims.flatMap((claim) => claim.parts).filter((part) => part.outcome && part.word !== "better"
+        && part.interval?.every(finite) && !/one_more_seed/.test(part.rule) && !/rule|busy/.test(part.outcome)
+        && outcomeAt(part.rule, [finite(part.bounds[0]) ? part.bounds[0] : -Infinity, finite(part.bounds[1]) ? part.bounds[1] : Infinity],
+                     part.interval) !== part.outcome).map((part) => part.key)""")
+    expect(not other, f"the page reads intervals as the tool does {other[:3]}")
+
+
 def set_formulas(browser):
     for tex, wanted in {r"\\frac{1}{\\sqrt{d}}x_i^2y_j": "mrow(mfrac(mrow(mn)mrow(msqrt(mrow(mi))))msubsup(mimimn)msub(mimi))", r"\\odd{x}": None}.items():
         got = browser.run("const shape = (e) => e.localName + (e.children.length ? `(${[...e.children].map(shape).join('')})` : '');"
@@ -212,6 +236,7 @@ def main():
             browser.prefer("light")
             open_page(browser, page)
             write_numbers(browser)
+            turn_bounds(browser)
             set_formulas(browser)
             if browser.run("return data.claims.length > 1"):
                 look_through(browser)
