@@ -50,7 +50,7 @@ bool has_seeds_of_reference(Run& run, const Config& config) {
 // What 003 prints of the preset's net, for its charts.
 PrintedColumns printed_columns(const std::string& preset, size_t layers) {
   return {claims::printed_values(preset, "layer{}.std", layers),
-          claims::printed_values(preset, "layer{}.grad_norm", layers)};
+          claims::printed_values(preset, "layer{}.weight_grad_norm", layers)};
 }
 
 // One net, every layer.

@@ -121,7 +121,7 @@ void publish(Run& run, const std::string& kind, std::span<const Outcome> runs, T
   const Spread order = spread_over(runs, &Outcome::order);
   const Spread gradients = spread_over(runs, &Outcome::gradient_ratio);
   if (order.n > 0) run.measured(kind + ".order", order, 3);
-  run.measured(kind + ".grad_norm.first_over_last", gradients);
+  run.measured(kind + ".weight_grad_norm.first_over_last", gradients);
   row.insert(row.end(), {number_or_dash(order.median), number_text(gradients.median)});
   table.row(std::move(row));
   plot.curves.push_back(std::move(curve));

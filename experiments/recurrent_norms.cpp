@@ -78,7 +78,7 @@ NamedValues train_net(const Config& config, const depth::Digits& digits, const J
     optimizer.step(clip_factor(grad_norm(all), 1));
     const std::vector<double>& norms = gradients.norms;
     if (norms.empty()) continue;
-    values[step == 0 ? "gradient.first_over_last" : "gradient_at_the_end.first_over_last"] =
+    values[step == 0 ? "output_grad_norm.first_over_last" : "output_grad_norm_at_the_end.first_over_last"] =
         norms.back() / norms.front();
     for (size_t back = 0; step == 0 && back < norms.size(); ++back)
       values[fmt::format("gradient of {} back", back)] = norms[back] / norms.front();
@@ -105,7 +105,7 @@ NamedValues train_net(const Config& config, const depth::Digits& digits, const J
 // by some 3 % a step; a twentieth leaves room for the mean of a few.
 void expect_fall(Run& run, const std::string& key, const std::vector<NamedValues>& runs, int64_t length) {
   double logs = 0;
-  for (const NamedValues& values : runs) logs += std::log(values.at("gradient.first_over_last"));
+  for (const NamedValues& values : runs) logs += std::log(values.at("output_grad_norm.first_over_last"));
   const double a_step = std::exp(logs / static_cast<double>(std::ssize(runs) * (length - 1)));
   const double most = 1.05 / std::numbers::sqrt3;
   run.expect(key + ": the gradient falls by √3 a step or more", a_step < most,
@@ -142,11 +142,11 @@ void study(Run& run, const Config& config) {
     for (const std::string& norm : norms) {
       const std::string key = net(norm, length), plain = net("none", length);
       pairs.take_least(key, labels[key], "validation_loss");
-      pairs.tell(key, {"rate", "loss", "accuracy", "accuracy_with_own_statistics", "gradient.first_over_last",
-                       "gradient_at_the_end.first_over_last"});
+      pairs.tell(key, {"rate", "loss", "accuracy", "accuracy_with_own_statistics", "output_grad_norm.first_over_last",
+                       "output_grad_norm_at_the_end.first_over_last"});
       if (key != plain && pairs.runs.contains(plain)) {
         pairs.minus(key, {"accuracy", "accuracy_with_own_statistics"}, plain);
-        pairs.over(key, {"gradient.first_over_last"}, plain);
+        pairs.over(key, {"output_grad_norm.first_over_last"}, plain);
       }
       PlotCurve curve{key};
       for (int64_t back = 0; back < length; ++back) {

@@ -72,9 +72,9 @@ void publish(Run& run, const Config& config, const Result& result) {
   measured("along_one", last_of(result, &LayerSignal::along_one),
            1 / std::sqrt(static_cast<double>(config.d_model)));
   measured("token_cosine", last_of(result, &LayerSignal::token_cosine), last.token_cosine);
-  measured("grad_norm.first", over([](const Layers& layers) { return layers.front().gradient_norm; }));
-  measured("grad_norm.last", last_of(result, &LayerSignal::gradient_norm));
-  measured("grad_norm.first_over_last", over(gradient_ratio));
+  measured("weight_grad_norm.first", over([](const Layers& layers) { return layers.front().gradient_norm; }));
+  measured("weight_grad_norm.last", last_of(result, &LayerSignal::gradient_norm));
+  measured("weight_grad_norm.first_over_last", over(gradient_ratio));
 }
 
 void record(Run& run, const Result& result) {

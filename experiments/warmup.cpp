@@ -90,27 +90,27 @@ void measure_gradients(Run& run, const Config& config, const TinyText& text, Mea
       .x = {"blocks", "块数"},
       .y = {"Frobenius norm", "Frobenius 范数"},
       .log = true,
-      .figures = {"gradient."}};
+      .figures = {"weight_grad_norm."}};
   for (const std::string placement : {"pre", "post"}) {
     const auto norms = each(std::max<int64_t>(10, config.seeds), [&](int64_t i) {
       return last_gradients(config, text, placement, depths, run.seed() + i);
     });
     PlotCurve curve{.label = placement + "-norm"};
     for (size_t d = 0; d < depths.size(); ++d) {
-      const std::string key = fmt::format("gradient.{}.L{}", placement, depths[d]);
+      const std::string key = fmt::format("weight_grad_norm.{}.L{}", placement, depths[d]);
       for (const std::vector<double>& of_seed : norms) measured.add(key, of_seed[d]);
       curve.add(depths[d], measured.spread(key));
     }
     plot.curves.push_back(curve);
     for (const std::vector<double>& of_seed : norms)
-      measured.add("gradient." + placement + ".exponent",
+      measured.add("weight_grad_norm." + placement + ".exponent",
                    std::log2(of_seed.back() / of_seed.front()) / doublings, placement == "pre" ? -0.5 : 0);
   }
   run.plot(plot);
   const auto theory = [&](double c) {  // of √(1 + c L)
     return std::log2((1 + c * depths.front()) / (1 + c * depths.back())) / 2 / doublings;
   };
-  const Spread pre = measured.spread("gradient.pre.exponent");
+  const Spread pre = measured.spread("weight_grad_norm.pre.exponent");
   const double error = 4 * pre.linear.sd / std::sqrt(static_cast<double>(pre.n));
   if (run.preset_unchanged())
     run.expect("pre-norm's gradient falls as the inverse of the stream's std",

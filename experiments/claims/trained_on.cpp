@@ -55,7 +55,7 @@ constexpr Sentence sentences[] = {
     {"recurrent_norms", "",
      "an RNN of {hidden} units, {steps} steps of Adam on MNIST digits, best rate of {learning_rates}",
      "{hidden} 个单元的 RNN，在 MNIST 数字上用 Adam 训练 {steps} 步，学习率取 {learning_rates} 中最佳"},
-    {"warmup", "gradient.", "", ""},
+    {"warmup", "weight_grad_norm.", "", ""},
     {"warmup", "", "{n_layer} blocks of width {n_embd}, {steps} steps on {corpus}, rates {learning_rates}",
      "{n_layer} 块、宽 {n_embd}，在{corpus}上训练 {steps} 步，学习率 {learning_rates}"},
 };

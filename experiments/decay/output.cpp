@@ -128,7 +128,7 @@ void measured_layer(Run& run, const std::string& prefix, const Result& result, s
     return [=](const Layers& layers) { return std::abs(layers[layer].*mean) / layers[layer].*std; };
   };
   measured("std", value(&LayerSignal::output_std));
-  measured("grad_norm", value(&LayerSignal::weight_gradient_norm));
+  measured("weight_grad_norm", value(&LayerSignal::weight_gradient_norm));
   if (result.config.norm != "none") measured("std_norm", value(&LayerSignal::norm_std));
   measured("along_one", value(&LayerSignal::output_along_one));
   measured("linear_along_one", value(&LayerSignal::linear_along_one));
@@ -308,19 +308,22 @@ void measured_net(Run& run, const std::string& prefix, const Result& result) {
   const auto measured = [&](const char* name, const auto& of) {
     run.measured(prefix + name, over_seeds(result, of), finite_or_none(of(expected)));
   };
-  const auto gradients = [](const Layers& layers) {
-    return layers.back().weight_gradient_norm / layers.front().weight_gradient_norm;
+  const auto last_over_first = [](double LayerSignal::*quantity) {
+    return [=](const Layers& layers) { return layers.back().*quantity / layers.front().*quantity; };
   };
-  measured("grad_norm.last_over_first", gradients);
-  measured("grad_norm.first_over_last", [&](const Layers& layers) { return 1 / gradients(layers); });
-  measured("std.last_over_first",
-           [](const Layers& layers) { return layers.back().output_std / layers.front().output_std; });
+  const auto first_over_last = [=](double LayerSignal::*quantity) {
+    return [=](const Layers& layers) { return 1 / last_over_first(quantity)(layers); };
+  };
+  measured("weight_grad_norm.last_over_first", last_over_first(&LayerSignal::weight_gradient_norm));
+  measured("weight_grad_norm.first_over_last", first_over_last(&LayerSignal::weight_gradient_norm));
+  measured("output_grad_norm.first_over_last", first_over_last(&LayerSignal::output_gradient_norm));
+  measured("std.last_over_first", last_over_first(&LayerSignal::output_std));
   measured_range(run, prefix + "output_mean", result, &LayerSignal::output_mean);
   measured_range(run, prefix + "linear_mean", result, &LayerSignal::linear_mean);
 
   const size_t top = result.theory.size() - 1;
   if (top < 2) return;  // two ratios at least
-  run.measured(prefix + "grad_norm.squared_growth", over_seeds(result, squared_growth),
+  run.measured(prefix + "output_grad_norm.squared_growth", over_seeds(result, squared_growth),
                growth_theory(result.config));
   measured("ratio.last_over_second",
            [=](const Layers& layers) { return std_ratio(layers, top) / std_ratio(layers, 1); });

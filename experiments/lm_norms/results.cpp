@@ -22,7 +22,7 @@ void measure_stream(Run& run, const std::string& key, const TrialRuns& runs, Str
   };
   measured(".last_block_std", [](const Stream& s) { return s.std.back(); });
   measured(".std_last_over_first_block", [](const Stream& s) { return s.std.back() / s.std.front(); });
-  measured(".grad_norm_first_over_last_block", [](const Stream& s) { return s.gradient_ratio(); });
+  measured(".output_grad_norm_first_over_last_block", [](const Stream& s) { return s.gradient_ratio(); });
 }
 
 // What the net learned from the context, beyond how frequent each token is.

@@ -152,7 +152,7 @@ TEST_CASE("what was trained is said by the settings of the run, in both language
   CHECK(of("lm_norms", "pre.x", Json::object(), "synthetic").en == "its summary does not say on what");
   CHECK(of("depth_trainability", "pre.x", {{"width", 128}, {"steps", 100}, {"learning_rate", 0.0}}, "").en ==
         "width 128, 100 steps of Adam on MNIST digits, rate tuned");
-  CHECK(of("warmup", "gradient.pre.exponent", {}, "").en.empty());
+  CHECK(of("warmup", "weight_grad_norm.pre.exponent", {}, "").en.empty());
   CHECK(of("decay_study", "layer8.std", {}, "").en.empty());
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("a preset with other seeds than PyTorch's is measured, and not compare
 
 TEST_CASE("decay_study publishes what claims need of every layer and of the net") {
   const auto measured = measured_of("decay_study", "--depth 5 --width 32 --seeds 3 --topology residual");
-  for (const std::string key : {".std", ".grad_norm", ".ratio", ".output_mean_over_std",
+  for (const std::string key : {".std", ".weight_grad_norm", ".ratio", ".output_mean_over_std",
                                 ".linear_mean_over_std", ".along_one", ".linear_along_one"})
     check_keys(measured, {"layer5" + key});
   CHECK(measured.at("layer5.along_one").at("theory") == Approx(1 / std::sqrt(32.0)));
@@ -70,7 +70,14 @@ TEST_CASE("decay_study publishes what claims need of every layer and of the net"
   for (const std::string key : {"std.last_over_first", "ratio.last_over_second"})
     CHECK(measured.at(key).at("theory").is_number());
   const auto median = [&](const std::string& key) { return value_of(measured, key); };
-  CHECK(median("grad_norm.first_over_last") == Approx(1 / median("grad_norm.last_over_first")));
+  const Json one = summary_of("decay_study", "--depth 5 --width 32 --seeds 1");
+  for (const std::string of : {"output", "weight"}) {
+    const auto norm = [&](size_t layer) {
+      return one["layers"][layer]["grad_norm"][of]["median"].get<double>();
+    };
+    CHECK(value_of(one["measured"], of + "_grad_norm.first_over_last") == Approx(norm(0) / norm(4)));
+  }
+  CHECK(median("weight_grad_norm.first_over_last") == Approx(1 / median("weight_grad_norm.last_over_first")));
   for (const std::string mean : {"linear_mean", "output_mean"}) {
     const auto mean_of = [&](const std::string& end) { return value_of(measured, mean + end, "mean"); };
     CHECK(median(mean + ".lowest") < median(mean + ".highest"));
@@ -81,7 +88,7 @@ TEST_CASE("decay_study publishes what claims need of every layer and of the net"
 TEST_CASE("BatchNorm makes a plain chain's gradients grow by pi / (pi - 1) and more, other norms do not") {
   const auto growth = [](const std::string& flags) {
     return measured_of("decay_study", "--init he_normal --loss random " + flags)
-        .at("grad_norm.squared_growth");
+        .at("output_grad_norm.squared_growth");
   };
   // Many rows: the published limit. Four: κ and κ' of c = −1/3 by hand, (2 + κ + κ')/(1 − κ).
   CHECK(growth("--norm batchnorm --depth 3 --width 2 --batch 60000 --seeds 1").at("theory").get<double>() ==

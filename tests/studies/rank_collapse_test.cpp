@@ -22,8 +22,8 @@ TEST_CASE("without skips positions become equal at a cubic rate, with skips they
     CHECK(std::abs(median(kind + ".order") - 3) < 0.5);
   CHECK(measured.at("attention.order").at("theory") == 3);
   // Without norms the first block's gradient is a product of five small factors.
-  CHECK(median("attention.mlp.grad_norm.first_over_last") <
-        1e-3 * median("attention.mlp.norm.grad_norm.first_over_last"));
+  CHECK(median("attention.mlp.weight_grad_norm.first_over_last") <
+        1e-3 * median("attention.mlp.norm.weight_grad_norm.first_over_last"));
 }
 
 TEST_CASE("r of one block with a skip lies just below that of independent positions") {

@@ -11,7 +11,7 @@ const std::string small =
 
 TEST_CASE("the last gradient of a pre-norm net falls with depth, that of a post-norm net does not") {
   const auto measured = measured_of("warmup", small + " --depths 2,64");
-  const auto &pre = measured.at("gradient.pre.exponent"), &post = measured.at("gradient.post.exponent");
+  const auto &pre = measured.at("weight_grad_norm.pre.exponent"), &post = measured.at("weight_grad_norm.post.exponent");
   CHECK(pre.at("n") == 10);
   CHECK(pre.at("theory") == -0.5);
   CHECK(post.at("theory") == 0);
@@ -20,7 +20,7 @@ TEST_CASE("the last gradient of a pre-norm net falls with depth, that of a post-
   CHECK(pre.at("mean") > -0.75);
   CHECK(post.at("mean") > -0.25);
   CHECK(post.at("mean") < 0.25);
-  check_keys(measured, {"gradient.pre.L64"});
+  check_keys(measured, {"weight_grad_norm.pre.L64"});
   for (const std::string placement : {"pre", "post"})
     for (const std::string percent : {"0", "10", "30", "60"}) {
       const std::string key = placement + ".lr_0.01.warmup_" + percent;
