@@ -58,7 +58,7 @@ std::string median_text(const Cell& cell, double (*value)(const Outcome&)) {
   return number_text(spread_over(cell.runs, value).median);
 }
 
-// "at depth 100 5 of 10 reach a test accuracy of 0.5 in 100 steps; best: pre.default.rmsnorm 0.913; not: …".
+// "at depth 100 5 of 10 nets reach a test accuracy of 0.5 in 100 steps; best: pre.default.rmsnorm 0.913; not: …".
 std::string tally(const Results& results, int64_t depth) {
   const Result* best = nullptr;
   std::vector<std::string> failing;
@@ -68,7 +68,7 @@ std::string tally(const Results& results, int64_t depth) {
     if (!cell.works()) failing.push_back(fmt::format("{} {}", result->kind.key(), accuracy_text(cell)));
   }
   const size_t steps = best->at(depth)->runs.front().losses.size();
-  std::string text = fmt::format("at depth {} {} of {} reach a test accuracy of {} in {} steps; best: {} {}",
+  std::string text = fmt::format("at depth {} {} of {} nets reach a test accuracy of {} in {} steps; best: {} {}",
                                  depth, results.size() - failing.size(), results.size(), trainable, steps,
                                  best->kind.key(), accuracy_text(*best->at(depth)));
   if (!failing.empty()) text += fmt::format("; not: {}", fmt::join(failing, ", "));
