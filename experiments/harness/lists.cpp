@@ -3,11 +3,28 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
+#include <utility>
 
 #include "../../data/utf8_stream.h"
 
 namespace isobar {
+namespace {
+
+// The text as a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+  const bool plain = std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_./+-,:@%=").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
 
 std::vector<std::string> words_of(const std::string& list) {
   std::vector<std::string> words;
@@ -18,6 +35,33 @@ std::vector<std::string> words_of(const std::string& list) {
     begin = end + 1;
   }
   return words;
+}
+
+std::optional<std::vector<std::string>> shell_words(std::string_view line) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;  // that is open
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote == 0 && std::isspace(static_cast<unsigned char>(c)) != 0) {
+      in_word = false;
+      continue;
+    }
+    if (!std::exchange(in_word, true)) words.emplace_back();
+    if (c == quote || (quote == 0 && (c == '"' || c == '\'')))
+      quote = c == quote ? '\0' : c;
+    else if (c == '\\' && quote != '\'' && i + 1 < line.size())
+      words.back() += line[++i];
+    else
+      words.back() += c;
+  }
+  return quote == 0 ? std::optional(words) : std::nullopt;
+}
+
+std::string shell_line(std::span<const std::string> words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back(shell_word(word));
+  return fmt::format("{}", fmt::join(quoted, " "));
 }
 
 std::vector<size_t> evenly_chosen(size_t n, size_t most) {

@@ -1,6 +1,7 @@
 // Lists: settings that are words or numbers with commas between, and a few items chosen from many.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,11 @@ namespace isobar {
 
 // "a,b" → {"a", "b"}; "" → {}. An empty word between commas stays one.
 std::vector<std::string> words_of(const std::string& list);
+
+// The words of a line as a shell reads them, by its quotes and \ alone: "a 'b c' ''" → {"a", "b c", ""}. None
+// where a quote is not closed. shell_line is its inverse, for commands that a user may copy.
+std::optional<std::vector<std::string>> shell_words(std::string_view line);
+std::string shell_line(std::span<const std::string> words);
 
 // Up to `most` of the numbers 0 … n − 1, evenly, with the first and the last among them; of one, the last.
 std::vector<size_t> evenly_chosen(size_t n, size_t most);

@@ -2,13 +2,13 @@
 
 #include <fmt/chrono.h>
 
-#include <cctype>
 #include <cstring>
 
 #include "../../autograd/ops.h"
 #include "../../core/profile.h"
 #include "../../data/file.h"
 #include "environment.h"
+#include "lists.h"
 #include "table.h"
 
 namespace isobar {
@@ -27,18 +27,6 @@ void write_attributes(Hdf5File& file, const std::string& group, const Json& valu
     else
       file.set_attribute(group, name, value.is_string() ? value.get<std::string>() : value.dump());
   }
-}
-
-// The text as a shell takes it for one word.
-std::string shell_word(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_./+-,:@%=").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain && !text.empty()) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 std::vector<double> numbers_of(const std::string& bytes) {
@@ -85,9 +73,9 @@ Run::Run(RunOptions options)
 // How the run was called and on what, so that run.log alone says how to make it again.
 void Run::log_start() {
   note(fmt::format("{} {}, seed {}", options_.program, isobar_version(), options_.seed));
-  std::vector<std::string> words = {shell_word(options_.command)};
-  for (const std::string& word : options_.arguments) words.push_back(shell_word(word));
-  note(fmt::format("command: {}", fmt::join(words, " ")));
+  std::vector<std::string> words = options_.arguments;
+  words.insert(words.begin(), options_.command);
+  note("command: " + shell_line(words));
   note(fmt::format("config: {}", options_.config.dump()));
   for (const auto& [name, value] : environment_.items())
     note(fmt::format("{}: {}", name, value.is_string() ? value.get<std::string>() : value.dump()));
@@ -231,7 +219,7 @@ RunOptions Run::part(const std::string& name, int64_t seed) const {
 }
 
 std::string Run::command(const std::string& flag, const std::string& value) const {
-  return fmt::format("{} {} {}", shell_word(options_.command), flag, shell_word(value));
+  return shell_line(std::vector{options_.command, flag, value});
 }
 
 void Run::measured(const std::string& key, const Spread& spread, double theory) {

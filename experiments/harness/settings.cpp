@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <sstream>
 
 #include "../../data/utf8_stream.h"
 #include "lists.h"
@@ -219,12 +218,11 @@ void set_value(const SettingPointer& to, const Limits& limits, const std::string
 
 std::vector<std::pair<std::string, std::string>> flags_in(const std::string& text) {
   std::vector<std::pair<std::string, std::string>> flags;
-  std::istringstream words(text);
-  for (std::string word, value; words >> word; flags.emplace_back(word.substr(2), value)) {
-    const size_t end = word.find('=');
-    value = end == std::string::npos ? "" : word.substr(end + 1);
-    if (end == std::string::npos) words >> value;
-    word.resize(std::min(end, word.size()));
+  const std::vector<std::string> words = shell_words(text).value();
+  for (size_t i = 0; i < words.size(); ++i) {
+    const size_t end = std::min(words[i].find('='), words[i].size());
+    const std::string name = words[i].substr(2, end - 2);
+    flags.emplace_back(name, end < words[i].size() ? words[i].substr(end + 1) : words.at(++i));
   }
   return flags;
 }

@@ -49,8 +49,12 @@ std::vector<std::string> as_declared(const CLI::App& app, std::vector<std::strin
     const size_t end = std::min(words[i].find('='), words[i].size());
     const auto found = known.find(with_underscores(words[i].substr(0, end)));
     if (found == known.end()) continue;
-    words[i] = found->second.name + words[i].substr(end);
-    i += end == words[i].size() && takes_value(*found->second.option);
+    const std::string value = words[i].substr(end);
+    words[i] = found->second.name + value;
+    if (!takes_value(*found->second.option) || value.size() > 1) continue;
+    words[i++] = found->second.name;
+    // CLI11 takes the next word as the value of "--norm=".
+    if (value == "=") words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), "");
   }
   return words;
 }

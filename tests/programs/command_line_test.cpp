@@ -83,6 +83,30 @@ TEST_CASE("a bad config file is refused by name and place") {
   check_file(std::string(2 << 20, ' '), "at most");
 }
 
+TEST_CASE("an empty value is --name= or an empty word, and takes no other word") {
+  const Json shown = Json::parse(ran("lm_norms", "--deep_nets= --print-config").out);
+  CHECK(shown["deep_nets"] == "");
+  CHECK(shown == Json::parse(ran("lm_norms", "--deep_nets '' --print-config").out));
+  CHECK(Json::parse(ran("lm_norms", "--deep-nets= --seeds 3 --print-config").out)["seeds"] == 3);
+  check_usage({"--norm=", "--depth", "3"}, "--norm: wanted one of none, layernorm, rmsnorm, got ''");
+  check_usage({"--out=", "--depth", "3"}, "--out: wanted a name, got an empty word");
+}
+
+TEST_CASE("a line is split into words as a shell does, and words make a line again") {
+  using Words = std::vector<std::string>;
+  const std::pair<const char*, Words> lines[] = {{"", {}},
+                                                 {" a\t b\n", {"a", "b"}},
+                                                 {"--x ''  \"\"", {"--x", "", ""}},
+                                                 {"'a b'c\"d 'e\"", {"a bcd 'e"}},
+                                                 {R"(a\ b '\' "\"")", {"a b", "\\", "\""}}};
+  for (const auto& [line, words] : lines) {
+    CHECK(shell_words(line) == words);
+    CHECK(shell_words(shell_line(words)) == words);
+  }
+  CHECK_FALSE(shell_words("--x 'a"));
+  CHECK(shell_line(Words{"a,b@1e-3", "it's", ""}) == "a,b@1e-3 'it'\\''s' ''");
+}
+
 TEST_CASE("the nearest name is found by edit distance, and a far one is not offered") {
   CHECK(edit_distance("kitten", "sitting") == 3);
   CHECK(edit_distance("", "abc") == 3);
