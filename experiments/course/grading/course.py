@@ -122,15 +122,30 @@ def case(task, call, name, inputs, expect=None, hint="", *, public=False, rtol=1
                 weight=weight or (1 if error is None else 0.5))
 
 
+def together(cases):
+    """{task: its cases that must all pass for a third of its points}: no error's text, no clock, no report."""
+    found = {}
+    for i, case in enumerate(cases):
+        if case["error"] is None and not case["times"] and case["call"] != "report":
+            found.setdefault(case["task"], []).append(i)
+    return {task: mine for task, mine in sorted(found.items()) if len(mine) > 1}
+
+
+def third(points):
+    """The tenths of a point that a task gives for all of its tests together."""
+    return 10 * points // 3
+
+
 def shares(points, cases):
-    """How many tenths of a point each case is worth of its task's points, by weight; what rounding leaves goes
-    to who lost most."""
-    worth = [0] * len(cases)
+    """How many tenths of a point each case is worth by itself, by weight; what rounding leaves goes to who lost
+    most. A task's third is for all of its tests together, so that one mistake costs it, however few see it."""
+    worth, thirds = [0] * len(cases), together(cases)
     for task in {case["task"] for case in cases}:
         mine = [i for i, case in enumerate(cases) if case["task"] == task]
         weights = [fractions.Fraction(cases[i]["weight"]) for i in mine]
-        exact = [10 * points[task] * w / sum(weights) for w in weights]
-        left = 10 * points[task] - sum(map(int, exact))
+        whole = 10 * points[task] - (third(points[task]) if task in thirds else 0)
+        exact = [whole * w / sum(weights) for w in weights]
+        left = whole - sum(map(int, exact))
         lost = sorted(range(len(mine)), key=lambda j: (int(exact[j]) - exact[j], j))
         for j, i in enumerate(mine):
             worth[i] = int(exact[j]) + (j in lost[:left])

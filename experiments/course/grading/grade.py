@@ -32,7 +32,7 @@ def write(path, results):
 
 
 def results_of(assignment, faults, text):
-    """Gradescope's results.json: the points of a task are shared by its cases, and the sum is 100."""
+    """Gradescope's results.json: a test for each case, then one for each task's third; the sum is 100."""
     tests = []
     worths = course.shares(assignment.points, assignment.cases)
     for number, (case, wrong, worth) in enumerate(zip(assignment.cases, faults, worths), 1):
@@ -42,6 +42,14 @@ def results_of(assignment, faults, text):
                       "score": 0 if wrong else worth / 10, "status": "failed" if wrong else "passed",
                       "output": "" if wrong is None else wrong if wrong.startswith("task ")
                       else f"task {case['task']}: {wrong}", "visibility": "visible"})
+    for task, mine in course.together(assignment.cases).items():
+        worth, first = course.third(assignment.points[task]) / 10, next((i for i in mine if faults[i]), None)
+        fault = first is not None and tests[first]["output"].splitlines()[0].partition("; hint: ")[0]
+        tests.append({"number": f"{task}.all", "name": f"task {task}, all of its tests together",
+                      "max_score": worth, "score": 0 if fault else worth,
+                      "status": "failed" if fault else "passed", "visibility": "visible",
+                      "output": f"a third of the points of task {task}: {fault.removeprefix(f'task {task}: ')} "
+                      f"in '{assignment.cases[first]['name']}'" if fault else ""})
     passed = sum(not wrong for wrong in faults)
     return {"score": round(sum(test["score"] for test in tests), 1), "output": text, "tests": tests,
             "visibility": "visible",

@@ -34,7 +34,7 @@ def faults_of(submission, results, shown):
     """What a results.json gives away, or gives undeservedly."""
     tests, cases = results["tests"], submission.assignment.cases
     wrong = [] if results["score"] <= submission.deserves else [f"scores {results['score']:g}"]
-    wrong += [] if len(tests) == len(cases) else [f"{len(tests)} tests"]
+    wrong += [] if len(tests) == len(cases) + len(course.together(cases)) else [f"{len(tests)} tests"]
     wrong += [f"holds '{w}'" for w in ("LEAK", "from course import", "MUTANTS = ") if w in shown]
     wrong += [f"tells a hidden test's '{row[:30]}'" for row in secret_lines(submission.assignment)
               if row in shown][:1]

@@ -1,9 +1,9 @@
-"""Every task has public and hidden cases, points add up to 100 and stand so in handout and README; a key
-draws hidden inputs, the same ones each time, and leaves the public ones as they are; no formula of a solution
-stands in a handout, header, stub or hint, not in other names either. What they say of a section names it.
-Needs no prefix."""
+"""Every task has public and hidden cases, points add up to 100 and stand so in handout and README; one wrong
+test costs a third of its task; a key draws hidden inputs, the same ones each time, and leaves the public ones
+as they are; no formula of a solution stands in a handout, header, stub or hint, not in other names either.
+What they say of a section names it. Needs no prefix."""
 import re
-import course, leaks, tensors
+import course, grade, leaks, tensors
 
 
 def requests(cases):
@@ -13,13 +13,23 @@ def requests(cases):
 def test_points_add_up_and_stand_in_handout_and_readme(name, assignment):
     for cases in (assignment.cases, assignment.public(), course.Assignment(name, b"a key, its bytes").cases):
         whole = sum(assignment.points[task] for task in {case["task"] for case in cases})
-        assert sum(course.shares(assignment.points, cases)) == 10 * whole
+        thirds = sum(course.third(assignment.points[task]) for task in course.together(cases))
+        assert sum(course.shares(assignment.points, cases)) + thirds == 10 * whole
     handout, readme = (path.read_text() for path in (assignment.folder / "handout.md",
                                                      course.ROOT / "README.md"))
     row = re.search(rf"(?m)^\| {name} \| \[[^|]*\|([^|]*)\|$", readme)[1]
     assert {int(task): int(points)
             for task, points in re.findall(r"(?m)^\| (\d) .*\| (\d+) \|$", handout)} == assignment.points
     assert [int(number) for number in re.findall(r" (\d+)\b", row)] == list(assignment.points.values())
+
+
+def test_one_mistake_costs_a_third_of_its_task_however_few_tests_see_it(assignment):
+    none = [None] * len(assignment.cases)
+    assert grade.results_of(assignment, none, "")["score"] == 100
+    for task, mine in course.together(assignment.cases).items():
+        for i in mine:
+            lost = 100 - grade.results_of(assignment, none[:i] + ["not as wanted"] + none[i + 1:], "")["score"]
+            assert 0.32 * assignment.points[task] <= lost <= 0.7 * assignment.points[task], (task, lost)
 
 
 def test_each_task_has_public_and_hidden_cases(assignment):
