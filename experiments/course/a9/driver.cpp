@@ -2,10 +2,12 @@
 
 #include "a9.h"
 
+extern "C" void __asan_init() __attribute__((weak));  // there in a program that is watched
+
 namespace {
 
-// A tensor's numbers as floats at an address that is `offset` floats off a multiple of 64, with nothing after
-// them.
+// A tensor's numbers as floats at an address that is `offset` floats off a multiple of 64. After them is
+// nothing in a program that is watched, and one number that must stay in any other.
 class Floats {
  public:
   Floats(const isobar::Tensor& t, int64_t offset) : Floats(t.numel(), offset) {
@@ -13,9 +15,10 @@ class Floats {
     for (size_t i = 0; i < values.size(); ++i) (*this)[i] = static_cast<float>(values[i]);
   }
   Floats(int64_t count, int64_t offset) : offset_(offset), count_(count) {
-    const size_t bytes = sizeof(float) * (offset + count);
-    if (posix_memalign(&memory_, 64, bytes > 0 ? bytes : 1) != 0) isobar::throw_error("no memory");
-    for (int64_t i = 0; i < offset + count; ++i) static_cast<float*>(memory_)[i] = -7.5f;
+    const int64_t all = offset + count + after_;
+    if (posix_memalign(&memory_, 64, all > 0 ? sizeof(float) * all : 1) != 0)
+      isobar::throw_error("no memory");
+    for (int64_t i = 0; i < all; ++i) static_cast<float*>(memory_)[i] = -7.5f;
   }
   Floats(const Floats&) = delete;
   Floats& operator=(const Floats&) = delete;
@@ -26,12 +29,13 @@ class Floats {
   isobar::Tensor tensor(const isobar::Shape& shape) const {
     for (int64_t i = 0; i < offset_; ++i)
       isobar::check(static_cast<float*>(memory_)[i] == -7.5f, "written before the first number of a result");
+    isobar::check(after_ == 0 || data()[count_] == -7.5f, "written after the last number of a result");
     return isobar::tensor(shape, std::vector<double>(data(), data() + count_));
   }
 
  private:
   void* memory_ = nullptr;
-  int64_t offset_, count_;
+  int64_t offset_, count_, after_ = __asan_init ? 0 : 1;
 };
 
 // Rows' m, sum and r are numbers of the request: your forward pass is not in the way.
