@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include <isobar/core/ranks/tree_sum.h>
@@ -81,8 +82,10 @@ template <class T> spec::Array<T> numbers(const Shape& shape, uint64_t seed, boo
 
 // Runs f(inputs) in both and back, and compares the result and all gradients. With `strided` the inputs are
 // views of tensors that are stored by columns.
+// Of the engine's inputs all are trainable, or one alone.
 template <class T, class F> void compare(Count& count, const std::string& name,
-                                         const std::vector<Shape>& shapes, bool strided, const F& f) {
+                                         const std::vector<Shape>& shapes, bool strided, const F& f,
+                                         std::optional<size_t> alone = {}) {
   std::string where = fmt::format("{} {}{}", name, sizeof(T) == 4 ? "f32" : "f64", strided ? " strided" : "");
   // Attention's sums of tiny numbers may be 0 or −0 (README.md).
   const bool tiny = shapes.size() < 3;
@@ -93,7 +96,8 @@ template <class T, class F> void compare(Count& count, const std::string& name,
     const spec::Array<T> values = numbers<T>(shape, x.size(), tiny);
     const bool turned = strided && shape.size() >= 2;
     x.push_back(spec::trainable(turned ? spec::transposed(values) : values));
-    y.push_back(tensor_of(x.back().value()).set_trainable());
+    y.push_back(tensor_of(x.back().value()));
+    if (alone.value_or(y.size() - 1) == y.size() - 1) y.back().set_trainable();
   }
   isobar::Tape tape;
   const auto viewed = [&](const auto& all_of) {
@@ -109,8 +113,9 @@ template <class T, class F> void compare(Count& count, const std::string& name,
   spec::backward(a, dy);
   tape.backward(b, tensor_of(dy));
   for (size_t i = 0; i < x.size(); ++i)
-    compare(count, fmt::format("{}, gradient {}", where, i),
-            x[i].grad().x.empty() ? spec::filled(x[i].shape(), T(0)) : x[i].grad(), y[i].grad());
+    if (y[i].trainable())
+      compare(count, fmt::format("{}, gradient {}", where, i),
+              x[i].grad().x.empty() ? spec::filled(x[i].shape(), T(0)) : x[i].grad(), y[i].grad());
   count.runs += 1;
 }
 
@@ -130,6 +135,8 @@ template <class F>
 void op(const std::string& name, const std::vector<std::vector<Shape>>& cases, const F& f) {
   if (name.find(wanted) == name.npos) return;
   Count count;
+  for (size_t i = 0; i < cases[0].size(); ++i)
+    compare<float>(count, name, cases[cases.size() / 2], false, f, i);
   for (const std::vector<Shape>& shapes : cases)
     for (const bool strided : {false, true}) {
       if (strided && std::none_of(shapes.begin(), shapes.end(), [](const Shape& s) { return s.size() >= 2; }))
@@ -235,6 +242,7 @@ std::vector<std::vector<Shape>> channels(bool with_number) {
     for (const Int rows : {0, 1, 5, 17, 40}) cases.push_back({{rows, columns}, {columns}, {columns}});
   cases.push_back({{70, 300}, {300}, {300}}), cases.push_back({{2000, 9}, {9}, {9}});
   cases.push_back({{3, 4, 5}, {4, 5}, {4, 5}}), cases.push_back({{2, 17000}, {17000}, {17000}});
+  cases.push_back({{3, 0}, {0}, {0}});
   if (with_number)
     for (std::vector<Shape>& shapes_of : cases) shapes_of.insert(shapes_of.begin() + 1, {1});
   return cases;
