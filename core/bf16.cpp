@@ -15,8 +15,8 @@
 #include <map>
 
 #include "error.h"
+#include "kernels/map.h"
 #include "object_memory.h"
-#include "parallel.h"
 #include "precision.h"
 #include "raw.h"
 
@@ -43,8 +43,6 @@ uint16_t rounded(uint32_t bits) {
   return static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet : nearest);
 }
 
-constexpr int64_t grain = 1 << 16;  // elements in one chunk
-
 }  // namespace
 
 Bf16 to_bf16(float x) { return {rounded(std::bit_cast<uint32_t>(x))}; }
@@ -52,9 +50,8 @@ Bf16 to_bf16(float x) { return {rounded(std::bit_cast<uint32_t>(x))}; }
 float to_float(Bf16 x) { return std::bit_cast<float>(uint32_t{x.bits} << 16); }
 
 void to_bf16(int64_t n, const float* x, Bf16* y) {
-  parallel_for(n, grain, [=](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) y[i] = to_bf16(x[i]);
-  });
+  kernels::map_elements(
+      n, y, [](float v) { return to_bf16(v); }, x);
 }
 
 Bf16Copy::Bf16Copy(const Tensor& x)

@@ -6,17 +6,6 @@
 namespace isobar {
 namespace {
 
-const std::vector<ParameterGroup>& checked(const std::vector<ParameterGroup>& groups) {
-  size_t i = 0;
-  for (const ParameterGroup& group : groups)
-    for (const Tensor& tensor : group.parameters) {
-      check(!tensor.defined() || tensor.ndim() == 2,
-            "muon: parameter {} {} is not a matrix; give vectors and the like to AdamW", i, tensor.shape());
-      ++i;
-    }
-  return groups;
-}
-
 // Bytes of the matrix to be orthogonalized and of the workspace, for numbers of `size` bytes, in whole cache
 // lines.
 int64_t room(const Shape& shape, size_t size) {
@@ -30,12 +19,17 @@ Muon::Muon(const std::vector<Tensor>& parameters, const MuonOptions& options)
     : Muon(std::vector<ParameterGroup>{{.parameters = parameters}}, options) {}
 
 Muon::Muon(const std::vector<ParameterGroup>& groups, const MuonOptions& options)
-    : Optimizer({.op = "muon", .writer = "Muon's step", .states = {"momentum"}}, checked(groups), options.lr,
+    : Optimizer({.op = "muon", .writer = "Muon's step", .states = {"momentum"}}, groups, options.lr,
                 options.weight_decay),
       options_(options) {
   check(options.momentum >= 0 && options.momentum < 1, "muon: momentum must be in [0, 1), got {}",
         options.momentum);
   check(options.rounds >= 1, "muon: wanted at least 1 round of Newton-Schulz, got {}", options.rounds);
+  size_t i = 0;
+  for (const ParameterGroup& group : groups)
+    for (const Tensor& tensor : group.parameters)
+      check(tensor.ndim() == 2, "muon: parameter {} {} is not a matrix; give vectors and the like to AdamW",
+            i++, tensor.shape());
 }
 
 // Updates the momentum; update_all() moves the weights.
@@ -55,11 +49,10 @@ void Muon::update_all(const std::vector<Update>& all) const {
   for (size_t i = 0; i < all.size(); ++i)
     all[i].whole([&]<class T>(const Slice<T>&) { first[i + 1] = first[i] + room(all[i].shape, sizeof(T)); });
   const kernels::Scratch<std::byte> rooms(first[all.size()]);
-  parallel_for(static_cast<int64_t>(all.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      all[i].whole([&]<class T>(const Slice<T>& run) {
-        orthogonal_step(all[i], run, reinterpret_cast<T*>(&rooms[first[i]]));
-      });
+  parallel_each(static_cast<int64_t>(all.size()), 1, [&](int64_t i) {
+    all[i].whole([&]<class T>(const Slice<T>& run) {
+      orthogonal_step(all[i], run, reinterpret_cast<T*>(&rooms[first[i]]));
+    });
   });
 }
 

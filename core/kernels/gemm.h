@@ -253,7 +253,7 @@ class Panels {
   T *const data_, *const end_;
 };
 
-// Computes the product on the calling thread.
+// Computes the product, in which C too may have contiguous columns, on the calling thread.
 template <class T>
 void multiply(const Gemm<T>& p) {
   constexpr int64_t step = panel_columns<T>;
