@@ -61,8 +61,9 @@ struct Claim {
   bool may = false;     // "may": that something exists, which the tasks tried can bear out but not refute
   // Of a measured claim what its parts leave out: it is "partly" at best; of the others the reason.
   Phrase note;
-  Phrase remark;     // what a reader may object, answered; it changes no verdict
-  std::string test;  // of a definition that a test of ours checks, in place of parts: its name
+  Phrase paper_size;  // how large the text's own nets are: "12 × 768, 300,000 steps"
+  Phrase remark;      // what a reader may object, answered; it changes no verdict
+  std::string test;   // of a definition that a test of ours checks, in place of parts: its name
   std::vector<Part> parts;
   std::vector<Passage> passages;
   int line = 0;

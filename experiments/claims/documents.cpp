@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "../../data/file.h"
+#include "../harness/lists.h"
 #include "../harness/program.h"
 #include "results.h"
 
@@ -180,7 +181,7 @@ void add_runs(const ClaimFile& file, const std::string& id, std::vector<std::str
     add("cannot run here: " + claim->note.en);
   for (const Part& part : claim->parts) {
     const RunSpec& run = *std::ranges::find(file.runs, part.run, &RunSpec::name);
-    add(fmt::format("`{}{}{}`", run.study, run.flags.empty() ? "" : " ", fmt::join(run.flags, " ")));
+    add(fmt::format("`{}{}{}`", run.study, run.flags.empty() ? "" : " ", shell_line(run.flags)));
   }
 }
 
@@ -237,7 +238,9 @@ std::string readme_verdicts(const Kept& kept) {
     const std::string id = plain.part.substr(0, plain.part.find('.')),
                       trained = part_of(all, plain.part)["trained_on"];
     const auto judged = std::ranges::find(all, id, [](const Judged& one) { return one.claim->id; });
-    const std::string size = trained.substr(0, std::min(trained.find(", best rate"), trained.find(", rate")));
+    std::string size = trained.substr(0, std::min(trained.find(", best rate"), trained.find(", rate")));
+    const std::string& of_text = judged->claim->paper_size.en;
+    if (!size.empty() && !of_text.starts_with("not stated")) size += "; the text: " + of_text;
     text += row({id, plain.says, with_values(plain.measured, all), size.empty() ? plain.size : size,
                  judged->verdict});
   }

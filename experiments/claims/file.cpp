@@ -9,6 +9,7 @@
 #include "../../data/utf8_stream.h"
 #include "../harness/lists.h"
 #include "plan.h"
+#include "trained_on.h"
 
 namespace isobar::fixtures {
 extern const char claims_000[], claims_001[], claims_002[], claims_003[], claims_004[], claims_005[];
@@ -29,7 +30,8 @@ size_t one_of(TomlTable& table, const char* field, const std::vector<std::string
 }
 
 Source source_of(TomlTable& table) {
-  table.allow({"id", "title", "title_en", "author", "date", "address", "items"});
+  table.allow(
+      {"id", "title", "title_en", "author", "date", "address", "items", "paper_size", "paper_size_zh"});
   return {.id = table.text("id"),
           .title = table.text("title"),
           .title_en = table.text_or("title_en", ""),
@@ -184,11 +186,25 @@ void check_kind(const TomlTable& table, const Claim& claim) {
     table.refuse(claim.line, "has no note; say why it is not judged");
 }
 
-Claim claim_of(TomlTable& table, const ClaimFile& file) {
+// A verdict on trained nets says beside their size how large those of the text are.
+void check_size(const TomlTable& table, const Claim& claim, const std::vector<RunSpec>& runs) {
+  const auto trained = std::ranges::find_if(claim.parts, [&](const Part& part) {
+    return trains(std::ranges::find(runs, part.run, &RunSpec::name)->study, part.key);
+  });
+  if (claim.paper_size.en.empty() && trained != claim.parts.end())
+    table.refuse(
+        claim.line,
+        fmt::format("has no paper_size, and its run '{}' trains nets; add how large those of the text are, "
+                    "such as paper_size = \"12 × 768, 300,000 steps\", or \"not stated\"; "
+                    "in [source] it is that of all claims",
+                    trained->run));
+}
+
+Claim claim_of(TomlTable& table, const TomlTable& source, const ClaimFile& file) {
   std::vector<std::string> fields = {
-      "id",         "also_in",   "quote",        "quote_en",  "says", "says_zh", "implied",
-      "implied_zh", "no_source", "no_source_zh", "kind",      "all",  "on_gpu",  "may",
-      "note",       "note_zh",   "remark",       "remark_zh", "part", "passage", "test"};
+      "id",        "also_in",      "quote", "quote_en", "says",   "says_zh",    "implied",      "implied_zh",
+      "no_source", "no_source_zh", "kind",  "all",      "on_gpu", "may",        "note",         "note_zh",
+      "remark",    "remark_zh",    "part",  "passage",  "test",   "paper_size", "paper_size_zh"};
   if (table.has("part")) fields.insert(fields.end(), common_fields.begin(), common_fields.end());
   table.allow(fields);
   Claim claim;
@@ -214,6 +230,8 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
   if (claim.may && claim.on_gpu) table.refuse(claim.line, "wanted one of may and on_gpu, got both");
   claim.remark = table.phrase_or_none("remark");
   claim.note = table.phrase_or_none("note");
+  if (!table.has("paper_size")) table.inherit(source, {"paper_size", "paper_size_zh"});
+  claim.paper_size = table.phrase_or_none("paper_size");
   for (TomlTable& part : table.tables("part", "claim.part", fmt::format("a part of claim {}", claim.id))) {
     std::vector<std::string> inherited = common_fields;
     if (part.has("why")) std::erase(inherited, "why_zh");  // which translates the claim's own
@@ -224,6 +242,7 @@ Claim claim_of(TomlTable& table, const ClaimFile& file) {
        table.tables("passage", "claim.passage", fmt::format("a passage of claim {}", claim.id)))
     claim.passages.push_back(passage_of(passage));
   check_kind(table, claim);
+  check_size(table, claim, file.runs);
   return claim;
 }
 
@@ -291,7 +310,7 @@ ClaimFile parse_claims(std::string_view text, const std::string& path) {
   file.source = source_of(source);
   for (auto& [name, run] : all_runs) file.runs.push_back(read_run(name, run));
   std::ranges::sort(file.runs, {}, &RunSpec::line);
-  for (TomlTable& claim : claims) file.claims.push_back(claim_of(claim, file));
+  for (TomlTable& claim : claims) file.claims.push_back(claim_of(claim, source, file));
   if (file.claims.empty()) table.refuse(1, "has no claims; add [[claim]]");
   check_runs_are_used(table, file);
   return file;

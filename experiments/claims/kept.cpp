@@ -6,6 +6,7 @@
 #include <set>
 
 #include "../../data/json_text.h"
+#include "../harness/lists.h"
 
 namespace isobar::fixtures {
 extern const char claims_full[];  // claims/full.json
@@ -22,7 +23,7 @@ Json short_number(const Json& number) {
   return std::stod(fmt::format("{:.9g}", value));
 }
 
-std::string flags_of(const PlannedRun& run) { return fmt::format("{}", fmt::join(run.arguments, " ")); }
+std::string flags_of(const PlannedRun& run) { return shell_line(run.arguments); }
 
 // JSON on one line, its numbers in as few digits as read back exactly; dump() takes 17 for some.
 std::string compact(const Json& json) {

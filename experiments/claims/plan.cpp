@@ -35,8 +35,9 @@ const std::vector<std::string> users_flags = {
 
 // The flags of a field, each checked as far as a text can tell; the study itself checks them later.
 std::vector<std::string> flags_of(TomlTable& table, const char* field) {
-  std::istringstream text(table.text_or(field, ""));
-  const std::vector<std::string> words(std::istream_iterator<std::string>(text), {});
+  const std::optional<std::vector<std::string>> split = shell_words(table.text_or(field, ""));
+  if (!split) table.refuse(table.line_of(field), fmt::format("{}: a quote is not closed; close it", field));
+  const std::vector<std::string>& words = *split;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
     if (std::ranges::count(users_flags, setting_of(name)) > 0)
@@ -102,8 +103,8 @@ std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_vi
       }
       check(same->program == run.program && same->arguments == run.arguments,
             "{}, line {}: run {} is '{} {}' here and '{} {}' in another file; rename one", file.path,
-            spec.line, run.name, run.program, fmt::join(run.arguments, " "), same->program,
-            fmt::join(same->arguments, " "));
+            spec.line, run.name, run.program, shell_line(run.arguments), same->program,
+            shell_line(same->arguments));
     }
   return runs;
 }
@@ -156,6 +157,52 @@ Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where
   return config;
 }
 
+std::string seeds_text(const PlannedRun& planned, const Json& config) {
+  const int64_t seeds = std::max(config.value("seeds", int64_t{0}), config.value("pair_seeds", int64_t{0})),
+                first = config.value("seed", int64_t{0});
+  if (seeds == 0) return "";
+  std::string text =
+      seeds == 1 ? fmt::format("seed {}", first) : fmt::format("seeds {} … {}", first, first + seeds - 1);
+  if (!planned.shipped)
+    return fmt::format("{}; more: write --seeds {} at {}", text, 10 * seeds, planned.where);
+  std::vector<std::string> words{planned.program};
+  for (size_t i = 0; i < planned.arguments.size(); ++i)
+    if (setting_of(planned.arguments[i]) == "seeds")
+      ++i;  // its value
+    else
+      words.push_back(planned.arguments[i]);
+  words.insert(words.end(), {"--seeds", std::to_string(10 * seeds)});
+  return fmt::format("{}; more: {}", text, shell_line(words));
+}
+
+Json rehearse(const Run& run, const PlannedRun& planned, const Json& config) {
+  // What a run takes time for, and what its keys do not tell.
+  const std::pair<const char*, double> few[] = {
+      {"seeds", 1},      {"pair_seeds", 1},   {"steps", 4},     {"few_steps", 4}, {"finetuning_steps", 4},
+      {"eval_iters", 1}, {"log_interval", 1}, {"turn_ms", 0.1}, {"rounds", 15},   {"processes", 1}};
+  std::vector<std::string> arguments = planned.arguments;
+  for (const auto& [name, most_of_it] : few)
+    if (const Json now = config.value(name, Json()); now.is_number() && now.get<double>() > most_of_it)
+      arguments.insert(arguments.end(), {fmt::format("--{}", name), fmt::format("{}", most_of_it)});
+  if (config.value("learning_rate", 1.0) == 0)  // which is a search for the best one
+    arguments.insert(arguments.end(), {"--learning_rate", "0.001"});
+  const std::string folder = run.folder() + "/rehearsal", path = folder + "/summary.json";
+  arguments.insert(arguments.end(), {"--force", "--out", folder, "--threads", "1"});
+  const Cost most{.bytes = share().bytes, .seconds = 30};
+  const Finished finished =
+      run_child("/bin/sh", limited(program_path(planned), arguments, most, 1), Complaints::kept);
+  Json summary;
+  if (std::filesystem::exists(path)) summary = parse_json<Json>(read_file(path, size_t{1} << 30));
+  std::filesystem::remove_all(folder);
+  check(finished.code != 2, "{}: {}", planned.where, last_line(finished.err));
+  return summary.is_object() ? summary.value("measured", Json()) : Json();
+}
+
+std::vector<std::string> kept_keys(const PlannedRun& planned) {
+  const Json about = parse_json<Json>(run_child(program_path(planned), {"--about"}, Complaints::kept).out);
+  return about.is_object() ? about.value("keys", std::vector<std::string>()) : std::vector<std::string>();
+}
+
 bool is_made(const Run& run, const PlannedRun& planned, const Json& config) {
   return !finished_summary(run.folder() + "/" + planned.folder, config, planned).is_null();
 }
@@ -170,7 +217,7 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
     return {.summary = std::move(summary), .complaint = ""};
   }
   run.say("{}: {}{}{}\n", planned.name, planned.path.empty() ? planned.program : planned.path,
-          planned.arguments.empty() ? "" : " ", fmt::join(planned.arguments, " "));
+          planned.arguments.empty() ? "" : " ", shell_line(planned.arguments));
   std::vector<std::string> arguments = planned.arguments;
   arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
                                      "--threads", std::to_string(threads())});
@@ -182,7 +229,8 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
     complaint = fmt::format("{}: {} took more than {}; choose smaller sizes, or --allow_large", planned.where,
                             planned.program, rough_time(most->seconds));
   if (finished.code == 3) return {.summary = Json(), .complaint = complaint, .cannot_run = true};
-  check(finished.code != 2 || planned.shipped, "{}", complaint);
+  if (finished.code == 2 && !planned.shipped)
+    return {.summary = Json(), .complaint = complaint, .refused = true};
   Json summary = finished_summary(folder, config, planned);
   const bool made = !summary.is_null();
   if (finished.code == 0 && !made) complaint = planned.where + ": no results of these settings are there";

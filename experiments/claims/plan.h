@@ -39,6 +39,17 @@ RunSpec read_run(const std::string& name, TomlTable& table);
 // it refuses, and for those that are none of its settings.
 Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where);
 
+// The seeds of such a run, and how to have more: "seeds 0 … 19; more: decay_study --depth 8 --seeds 200"; of a
+// stranger's file, where to write that. Empty where it has no seeds.
+std::string seeds_text(const PlannedRun& planned, const Json& config);
+
+// What a run of these settings, cut to a seed and a few steps, measures: null where half a minute of a thread was
+// not enough. Throws Error, beginning with `where`, for settings that only a run refuses.
+Json rehearse(const Run& run, const PlannedRun& planned, const Json& config);
+
+// The keys of this study's values that are kept (--about).
+std::vector<std::string> kept_keys(const PlannedRun& planned);
+
 // Whether a finished run of this configuration is in its folder below run's.
 bool is_made(const Run& run, const PlannedRun& planned, const Json& config);
 
@@ -46,11 +57,11 @@ struct Made {
   Json summary;             // null where the run failed
   std::string complaint;    // of the run that failed
   bool cannot_run = false;  // for it needs what is not here
+  bool refused = false;     // for the study refuses the settings of a stranger's file
 };
 
 // Makes one run, unless a finished one of the same configuration is in its folder below run's, within `most`
 // where that is given. One that fails, or fails its expectations, is an expectation of `run` that is not met.
-// Throws Error, beginning with the line, for a run of a stranger's file whose settings the study refuses.
 Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most);
 
 }  // namespace isobar::claims

@@ -36,6 +36,12 @@ std::string verdict_text(const Judged& judged, const Json& kept) {
   return fmt::format("{} (kept: {})", judged.verdict, kept["verdict"].get<std::string>());
 }
 
+// The verdict with the size of the nets that it is of: "refuted at 4 blocks of width 64, …; the text's size: …".
+std::string sized(const std::string& verdict, const Judged& judged) {
+  const std::string trained = trained_on(judged).en;
+  return trained.empty() ? verdict : verdict + (verdict.ends_with("at this size") ? ", " : " at ") + trained;
+}
+
 // A claim's line, with the part that decides.
 void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
   const Finding* part = deciding_part(judged);
@@ -109,7 +115,10 @@ void Judging::print(const std::vector<const Row*>& rows) {
 }
 
 void Judging::print_parts(const Row& row) {
-  run_.say("\n{}  {}: {}\n", row.claim->id, verdict_text(row.judged, row.kept), row.claim->says.en);
+  const bool mistaken = std::ranges::any_of(row.judged.findings, &Finding::mistaken);
+  if (mistaken) return run_.say("\n{}  {}: {}\n", row.claim->id, row.judged.verdict, row.judged.reason.en);
+  run_.say("\n{}  {}: {}\n", row.claim->id, sized(verdict_text(row.judged, row.kept), row.judged),
+           row.claim->says.en);
   if (!row.judged.findings.empty()) run_.say_text(parts_table(row.judged));
   for (const Passage& passage : row.claim->passages) run_.say("{}\n", passage.reading.en);
 }
@@ -172,8 +181,8 @@ void say_verdicts(Run& run, const std::string& name) {
   for (const Claim* claim : builtin_table()) {
     if (!is_of_run(*claim, name)) continue;
     const Judged judged = judge(*claim, runs);
-    run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says.en, judged.verdict,
-            parts_table(judged));
+    run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says.en,
+            sized(judged.verdict, judged), parts_table(judged));
   }
 }
 

@@ -127,6 +127,27 @@ int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t pa
   return seeds_for_mean(sd, distance, error_of(predicate, parts, look + 1));
 }
 
+Phrase far_miss(const Predicate& predicate, const Spread& seeds) {
+  const auto& [rule, low, high, log] = predicate;
+  const double margin = (high - low) / 2, away = std::max(low - seeds.max, seeds.min - high);
+  const bool measured = seeds.n > 0 && seeds.nonfinite == 0 && std::isfinite(margin) && margin > 0;
+  if (!measured || rule == Rule::one_more_seed || away <= 10 * margin) return {};
+  const Phrase missed{"every seed misses by more than ten times the margin",
+                      "每个种子偏离界限都超过余量的十倍"};
+  std::vector<Range> others{{low + 1, high + 1}, {low - 1, high - 1}};
+  // Around 0, percent would allow anything, and an inverse has no bounds.
+  if (low * high > 0)
+    others.insert(others.end(), {{100 * low, 100 * high}, {low / 100, high / 100}, {1 / high, 1 / low}});
+  for (const Range& meant : others) {
+    if (!meant.contains(seeds.median)) continue;
+    const std::string from = number_text(meant.low), to = number_text(meant.high);
+    const bool around_0 = from == "-" + to;
+    return missed + filled({"; did you mean {}?", "；是否应为 {}？"},
+                           around_0 ? "within = " + to : fmt::format("between = [{}, {}]", from, to));
+  }
+  return missed;
+}
+
 std::string exact_number_text(double value) {
   const bool whole = std::abs(value) < 1e15 && value == std::trunc(value);
   return whole ? fmt::format("{:.0f}", value) : number_text(value);

@@ -45,6 +45,11 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int
 // How many seeds would settle at the next look what `look` left open, if mean and deviation stay; 0: unknown.
 int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1);
 
+// Where every seed lies more than ten margins (half the distance of the bounds) outside of them: a warning,
+// with the bounds that the author may have meant where some hold: around 1 for 0 or 0 for 1, in percent, or of
+// the inverse. Else empty.
+Phrase far_miss(const Predicate& predicate, const Spread& seeds);
+
 // The bounds of "above x" and "below x": x itself, where a count may lie, is outside.
 inline double just_above(double x) { return std::nextafter(x, infinity); }
 inline double just_below(double x) { return std::nextafter(x, -infinity); }

@@ -104,8 +104,11 @@ Phrase trained_on(const Json& summary, const std::string& key) {
   return {};
 }
 
-bool trains(const std::string& study) {
-  return std::ranges::any_of(sentences, [&](const Sentence& row) { return row.study == study; });
+bool trains(const std::string& study, const std::string& key) {
+  const auto* row = std::ranges::find_if(sentences, [&](const Sentence& one) {
+    return one.study == study && key.find(one.key) != std::string::npos;
+  });
+  return row != std::end(sentences) && *row->en != '\0';
 }
 
 }  // namespace isobar::claims

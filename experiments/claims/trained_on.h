@@ -12,7 +12,7 @@ namespace isobar::claims {
 // `summary` is that of a run, `key` one of its measured values. Empty: no net was trained for it.
 Phrase trained_on(const Json& summary, const std::string& key);
 
-// Whether the study trains nets at all.
-bool trains(const std::string& study);
+// Whether the study trains nets for the value of this key; without a key, whether it trains any.
+bool trains(const std::string& study, const std::string& key = "");
 
 }  // namespace isobar::claims

@@ -20,6 +20,11 @@ std::vector<int64_t> looks_at(const Part& part, const Spread& seeds, const Runs&
 
 Finding find(const Part& part, const Runs& runs, int64_t parts) {
   Finding finding{&part};
+  if (const auto mistake = runs.mistakes.find(&part); mistake != runs.mistakes.end()) {
+    finding.not_run = mistake->second;
+    finding.mistaken = true;
+    return finding;
+  }
   const auto run = runs.summaries.find(part.run);
   const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
   if (!measured.contains(part.key)) {
@@ -39,6 +44,8 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   finding.looks = looks_at(part, finding.seeds, runs);
   const int64_t look = std::ssize(finding.looks);
   finding.reading = read(part.predicate, finding.seeds, parts, look, busy);
+  if (finding.reading.outcome == PartOutcome::fails)
+    finding.warning = far_miss(part.predicate, finding.seeds);
   if (finding.reading.outcome == PartOutcome::too_few_seeds)
     finding.needed = seeds_needed(part.predicate, finding.seeds, parts, look);
   return finding;
@@ -93,18 +100,26 @@ Phrase outcome_text(const Finding& f) {
                                        : Phrase{", assuming normal values", "，假定值服从正态分布"});
 }
 
+// The same with the warning, which a table of the terminal has below it.
+Phrase warned_text(const Finding& f) {
+  return f.warning.en.empty() ? outcome_text(f) : outcome_text(f) + Phrase{"; ", "；"} + f.warning;
+}
+
 Phrase reason_of(const Finding& f) {
   Phrase wanted = text_of(f.part->predicate);
   if (f.needed > 0) wanted += filled({", about {} seeds would settle it", "，约需 {} 个种子"}, f.needed);
-  return filled("{}: {}, {} ({} {})", f.part->says, outcome_text(f), measured_text(f),
+  return filled("{}: {}, {} ({} {})", f.part->says, warned_text(f), measured_text(f),
                 Phrase{"wanted", "要求"}, wanted);
 }
 
 Phrase reason_of(const Judged& judged) {
   const Claim& claim = *judged.claim;
   std::vector<Phrase> reasons, lacking;
+  const bool mistaken = std::ranges::any_of(judged.findings, &Finding::mistaken);
   for (const Finding& f : judged.findings)
-    if (f.not_run.empty())
+    if (mistaken && !f.mistaken)
+      continue;
+    else if (f.not_run.empty())
       reasons.push_back(reason_of(f));
     else if (f.at_full_scale)
       reasons.emplace_back(f.not_run);
@@ -130,9 +145,12 @@ std::string verdict_of_parts(const Claim& claim, const std::vector<Finding>& fin
     return std::ranges::any_of(
         findings, [&](const Finding& f) { return !f.not_run.empty() && f.at_full_scale == at_full_scale; });
   };
-  const char* refuted = claim.on_gpu ? "not borne out on this CPU"
-                        : claim.may  ? "not borne out on the task tried"
-                                     : "refuted";
+  if (std::ranges::any_of(findings, &Finding::mistaken)) return "cannot be judged";
+  const bool trained = std::ranges::any_of(findings, [](const Finding& f) { return !f.trained.en.empty(); });
+  const char* refuted = claim.on_gpu                        ? "not borne out on this CPU"
+                        : claim.may                         ? "not borne out on the task tried"
+                        : trained && !claim.note.en.empty() ? "refuted at this size"
+                                                            : "refuted";
   if (claim.one_statement && count(fails) > 0) return refuted;
   if (lacks(false)) return "not run here";
   if (lacks(true)) return "needs the full run";
@@ -194,7 +212,7 @@ Json to_json(const Finding& f) {
   json["word"] = part.word;
   set(json, "why", part.why);
   json["outcome"] = made ? word_of(f.reading.outcome) : "";
-  set_both(json, "outcome_text", made ? outcome_text(f) : "");
+  set_both(json, "outcome_text", made ? warned_text(f) : "");
   json.update({{"seeds_needed", f.needed}, {"not_run", f.not_run}});
   return json;
 }
@@ -232,6 +250,8 @@ Phrase trained_on(const Judged& judged) {
     add(all.en, finding.trained.en, "; ");
     add(all.zh, finding.trained.zh, "；");
   }
+  if (const Phrase& size = judged.claim->paper_size; !all.en.empty() && !size.en.empty())
+    all += filled({"; the text's size: {}", "；原文规模：{}"}, size);
   return all;
 }
 
@@ -251,8 +271,9 @@ std::string parts_table(const Judged& judged) {
   if (assumes)
     text += fmt::format("Fewer than {} seeds: assuming normal values, or with log = true log-normal ones.\n",
                         seeds_that_show_shape);
-  if (const std::string trained = trained_on(judged).en; !trained.empty())
-    text += fmt::format("Trained: {}.\n", trained);
+  for (const Finding& part : judged.findings)
+    if (!part.warning.en.empty())
+      text += fmt::format("Warning: {}: {}\n", part.part->says.en, part.warning.en);
   return text;
 }
 

@@ -16,6 +16,8 @@ struct Runs {
   // Earlier looks at a value, by run and key: at how many seeds, as Finding::looks gave them. Whoever keeps
   // findings hands them back here, for each look at more seeds has a smaller share of the error rate.
   std::map<std::pair<std::string, std::string>, std::vector<int64_t>> looks = {};
+  // Of the parts whose run or key the file gets wrong: "mine.toml, line 19: …".
+  std::map<const Part*, std::string> mistakes = {};
 };
 
 // A part read.
@@ -29,12 +31,15 @@ struct Finding {
   double theory = std::numeric_limits<double>::quiet_NaN();  // NaN: none
   std::string not_run = "";                                  // why there is no value; empty: there is one
   std::vector<int64_t> looks = {};  // at how many seeds this value was looked at, now and before, increasing
+  Phrase warning = {};              // of far_miss
+  bool mistaken = false;            // not_run is a mistake of the file
   bool at_full_scale = false;  // its value is measured at the full scale alone, and this run was a quick one
 };
 
 // Every word that a verdict can be, in the order in which they are counted.
 inline const std::vector<std::string> verdict_words = {"confirmed",
                                                        "refuted",
+                                                       "refuted at this size",
                                                        "partly",
                                                        "too few seeds",
                                                        "rule does not hold",
@@ -47,7 +52,8 @@ inline const std::vector<std::string> verdict_words = {"confirmed",
                                                        "false by its source",
                                                        "partly by its source",
                                                        "cited, not checked",
-                                                       "not run here"};
+                                                       "not run here",
+                                                       "cannot be judged"};
 
 struct Judged {
   const Claim* claim = nullptr;
@@ -66,7 +72,8 @@ const char* word_of(PartOutcome outcome);
 // "0.3373 [0.3323, 0.3465]": the mean with the rule's interval, or the value that all seeds share.
 std::string value_text(const Finding& finding);
 
-// What the nets behind its values were and learned from, each once: "4 blocks of width 64, …; an RNN of …".
+// What the nets behind its values were and learned from, each once, and how large the text's are: "4 blocks of
+// width 64, …; the text's size: 12 × 768". Empty where none was trained.
 Phrase trained_on(const Judged& judged);
 
 // The parts as a table: measured values and seeds, theory, what was asked, the outcome or why there is none.

@@ -79,18 +79,78 @@ std::vector<PlannedRun> wanted_runs(const std::vector<ClaimFile>& files, const V
   return runs;
 }
 
-// A key that its run did not measure is a mistake, unless it is measured at the full scale alone.
-void check_keys(const std::vector<ClaimFile>& files, const PlannedRun& planned, const Json& measured,
-                bool full) {
-  for (const ClaimFile& file : files)
-    for (const Claim& claim : file.claims)
-      for (const Part& part : claim.parts) {
-        if (part.run != planned.name || measured.contains(part.key) || (part.full_only && !full)) continue;
-        std::vector<std::string> keys;
-        for (const auto& [key, value] : measured.items()) keys.push_back(key);
-        throw_error(fmt::format("{}, line {}: claim {}: the run {} measured no '{}'{}", file.path, part.line,
-                                claim.id, part.run, part.key, did_you_mean(part.key, keys)));
-      }
+std::vector<std::string> keys_of(const Json& measured) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : measured.items()) keys.push_back(key);
+  return keys;
+}
+
+// The last word of a key: "accuracy" of "pre.default.rmsnorm.depth100.accuracy".
+std::string end_of(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+
+// What the files get wrong, part by part.
+class Mistakes {
+ public:
+  Mistakes(const std::vector<ClaimFile>& files, Runs& runs, bool full)
+      : files_(files), of_parts_(runs.mistakes), full_(full) {}
+
+  // All parts that read a run whose settings the study refuses.
+  void add_run(const std::string& run, const std::string& complaint) {
+    each(run, [&](const ClaimFile&, const Claim&, const Part&) { return complaint; });
+  }
+  // Those whose key is not among the measured values, nor ends as one of these does: "accuracy".
+  void add_keys(const std::string& run, const Json& measured, const std::set<std::string>& ends = {}) {
+    const std::vector<std::string> keys = keys_of(measured);
+    each(run, [&](const ClaimFile& file, const Claim& claim, const Part& part) -> std::string {
+      if (measured.contains(part.key) || ends.contains(end_of(part.key))) return "";
+      return fmt::format("{}, line {}: claim {}: the run {} measured no '{}'{}", file.path, part.line,
+                         claim.id, run, part.key, did_you_mean(part.key, keys));
+    });
+  }
+  // Whether a claim without a mistake needs the run.
+  bool need(const std::string& run) const {
+    return std::ranges::any_of(files_, [&](const ClaimFile& file) {
+      return std::ranges::any_of(file.claims, [&](const Claim& claim) {
+        return std::ranges::count(claim.parts, run, &Part::run) > 0 &&
+               std::ranges::none_of(claim.parts, [&](const Part& part) { return of_parts_.contains(&part); });
+      });
+    });
+  }
+  const std::vector<std::string>& all() const { return all_; }
+
+ private:
+  // Parts of the full scale are read there alone.
+  template <class F>
+  void each(const std::string& run, F complaint_of) {
+    for (const ClaimFile& file : files_)
+      for (const Claim& claim : file.claims)
+        for (const Part& part : claim.parts) {
+          if (part.run != run || (part.full_only && !full_)) continue;
+          const std::string complaint = complaint_of(file, claim, part);
+          if (complaint.empty() || !of_parts_.emplace(&part, complaint).second) continue;
+          if (std::ranges::count(all_, complaint) == 0) all_.push_back(complaint);
+        }
+  }
+
+  const std::vector<ClaimFile>& files_;
+  std::map<const Part*, std::string>& of_parts_;
+  bool full_;
+  std::vector<std::string> all_;
+};
+
+// Adds the claims' mistakes that show before the run is made. Which keys it has, its results decide: the best of
+// several rates, say. How a key may end, a rehearsal and the kept values tell.
+void check_before(const Run& run, const PlannedRun& planned, const Json& config, Mistakes& mistakes) {
+  try {
+    const Json measured = rehearse(run, planned, config);
+    if (!measured.is_object()) return;
+    std::set<std::string> ends;
+    for (const std::vector<std::string>& keys : {keys_of(measured), kept_keys(planned)})
+      for (const std::string& key : keys) ends.insert(end_of(key));
+    mistakes.add_keys(planned.name, measured, ends);
+  } catch (const Error& error) {
+    mistakes.add_run(planned.name, error.what());
+  }
 }
 
 Json to_json(const ClaimFile& file) {
@@ -151,7 +211,7 @@ std::optional<Cost> bound(const std::vector<std::pair<const PlannedRun*, Cost>>&
 
 }  // namespace
 
-bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options) {
+Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options) {
   if (!options.claims.empty()) keep_claims(files, options.claims);
   Pace pace = Pace::of_texts(options.scale);
   std::vector<PlannedRun> planned;
@@ -162,17 +222,35 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
     const double seconds = pace.seconds({one.name});
     return std::isnan(seconds) ? infinity : seconds;
   });
-  std::vector<Json> configs;
+  Runs runs;
+  Mistakes mistakes(files, runs, options.scale == "full");
+  std::map<std::string, Json> configs;  // by the run's name
+  for (const PlannedRun& one : planned) {
+    try {
+      configs[one.name] = config_of(one, run.seed(), one.where);
+    } catch (const Error& error) {
+      if (one.shipped) throw;
+      mistakes.add_run(one.name, error.what());
+    }
+  }
+  const auto unneeded = [&](const std::string& name) { return !mistakes.need(name); };
+  std::erase_if(planned, [&](const PlannedRun& one) { return unneeded(one.name); });
   std::vector<std::string> to_make;  // the names of the runs that are not there yet
   std::vector<std::pair<const PlannedRun*, Cost>> strangers;
   for (const PlannedRun& one : planned) {
-    configs.push_back(config_of(one, run.seed(), one.where));
-    if (is_made(run, one, configs.back())) continue;
+    if (is_made(run, one, configs[one.name])) continue;
     to_make.push_back(one.name);
     if (!one.shipped && !options.allow_large)
-      strangers.emplace_back(&one, cost_of(configs.back(), threads()));
+      strangers.emplace_back(&one, cost_of(configs[one.name], threads()));
   }
   const std::optional<Cost> most = bound(strangers);
+  for (const PlannedRun& one : planned) {
+    if (one.shipped || std::ranges::count(to_make, one.name) == 0) continue;
+    run.say("{}: checking its keys, by one seed and a few steps\n", one.name);
+    check_before(run, one, configs[one.name], mistakes);
+  }
+  std::erase_if(planned, [&](const PlannedRun& one) { return unneeded(one.name); });
+  std::erase_if(to_make, unneeded);
   Json& summary = run.summary();
   for (const ClaimFile& file : files) summary["sources"].push_back(to_json(file));
   summary["scale"] = options.scale;
@@ -182,7 +260,6 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
   Runs kept;
   if (options.scale == "full" && std::ranges::all_of(files, &ClaimFile::shipped))
     kept = Kept::shipped().runs(files);
-  Runs runs;
   runs.looks = earlier_looks(run.folder());
   for (const auto& [place, looks] : kept.looks)
     runs.looks[place].insert(runs.looks[place].end(), looks.begin(), looks.end());
@@ -203,15 +280,17 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
     if (made > 0 || planned.empty()) options.renewed(summary);
   };
   settle(0);
-  bool all_here = true;
+  Verified verified;
   const Interrupt interrupt("\nasked to stop: after this study; once more to stop at once\n");
   for (size_t i = 0; i < planned.size(); ++i) {
     const PlannedRun& one = planned[i];
     run.say("\n{}  ", place_text(i, planned.size(), pace.seconds(to_make)));
     const auto start = std::chrono::steady_clock::now();
-    auto [result, complaint, cannot_run] =
-        make_run(run, one, configs[i], one.shipped || options.allow_large ? std::nullopt : most);
+    auto [result, complaint, cannot_run, refused] =
+        make_run(run, one, configs[one.name], one.shipped || options.allow_large ? std::nullopt : most);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (const std::string seeds = seeds_text(one, configs[one.name]); options.detail && !seeds.empty())
+      run.say("{}\n", seeds);
     if (interrupt.requested())
       throw Interrupted(
           fmt::format("stopped after {} of {} studies; the same command goes on, for finished runs are kept",
@@ -221,13 +300,14 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
         {{"name", one.name}, {"folder", one.folder}, {"done", !result.is_null()}, {"cannot_run", complaint}});
     if (!one.path.empty()) summary["runs"].back()["program"] = one.path;
     if (result.is_object()) {
-      check_keys(files, one, result.value("measured", Json::object()), options.scale == "full");
+      mistakes.add_keys(one.name, result.value("measured", Json::object()));
       options.made(one, result);
       runs.summaries[one.name] = std::move(result);
     }
+    if (refused) mistakes.add_run(one.name, complaint);
     if (!complaint.empty()) {
       runs.missing[one.name] = complaint;
-      all_here &= !cannot_run;
+      verified.all_here &= !cannot_run;
       run.say("{}: {}; its claims are not judged: {}\n", one.name, cannot_run ? "cannot run here" : "failed",
               complaint);
     }
@@ -240,7 +320,8 @@ bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options
       for (const Claim& claim : file.claims) shown.push_back(&claim);
     run.say("measured at {}\n", kept_at(shown, Kept::shipped()));
   }
-  return all_here;
+  verified.mistakes = mistakes.all();
+  return verified;
 }
 
 }  // namespace isobar::claims

@@ -21,11 +21,16 @@ struct VerifyOptions {
   std::function<void(const Json& summary)> renewed = [](const Json&) {};
 };
 
+struct Verified {
+  bool all_here = true;  // every run had what it needs; one that failed is an unmet expectation
+  std::vector<std::string>
+      mistakes;  // of the files, each with its line: their claims are not judged, others are
+};
+
 // Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and
-// publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Returns whether every
-// run had what it needs; one that failed is an expectation that is not met. Throws Error before anything runs
-// for what the words or files get wrong, and for a stranger's runs that would take more than share() unless
-// the terminal says yes; afterwards for a key that a run did not measure.
-bool verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
+// publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Flags
+// and keys are checked before anything runs. Throws Error for what the words get wrong, and for a stranger's
+// runs that would take more than share() unless the terminal says yes.
+Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
 
 }  // namespace isobar::claims

@@ -30,6 +30,7 @@ function countSentences(claims) {
   const measured = listed([
     [count("confirmed"), "成立", "is confirmed", "are confirmed"],
     [count("refuted"), "不成立", "is refuted", "are refuted"],
+    [count("refuted at this size"), "在此规模上不成立", "is refuted at this size", "are refuted at this size"],
     [count("partly"), "部分成立", "holds in part", "hold in part"],
     [count("not borne out on this CPU"), "在此 CPU 上未得到证实", "is not borne out on this CPU",
       "are not borne out on this CPU"],
@@ -47,6 +48,7 @@ function countSentences(claims) {
     [count("too few seeds"), "种子数不足", "has too few seeds", "have too few seeds"],
     ofClass("about another text", "谈的是另一文本", "is about another text", "are about another text"),
     ofClass("not judged", "未作判定", "is not judged", "are not judged"),
+    [count("cannot be judged"), "因文件有误无法判定", "cannot be judged", "cannot be judged"],
     [count("still to come"), "尚未测量", "is not measured yet", "are not measured yet"]]);
   const stop = zh ? "。" : ".";
   const verb = (text) => text.replace(/^1 (条)?/, "");

@@ -1,12 +1,13 @@
 "use strict";
 // Verdicts: the classes in which a reader meets them, their colours, the order of rows, and where a bound turns.
-const classes = ["confirmed", "partly", "refuted", "not borne out on this CPU", "not borne out on the task tried",
-  "too few seeds", "about another text", "not judged", "still to come"];
+const classes = ["confirmed", "partly", "refuted", "refuted at this size", "not borne out on this CPU",
+  "not borne out on the task tried", "too few seeds", "about another text", "not judged", "cannot be judged",
+  "still to come"];
 const classOf = (verdict) => (/ by its source$/.test(verdict) ? "about another text"
   : classes.includes(verdict) ? verdict : "not judged");
 const kinds = {  // what a colour says
   confirmed: "good", "true by its source": "good", partly: "half", "partly by its source": "half", refuted: "bad",
-  "not borne out on this CPU": "bad", "not borne out on the task tried": "bad", "false by its source": "bad",
+  "refuted at this size": "bad", "not borne out on this CPU": "bad", "not borne out on the task tried": "bad", "false by its source": "bad",
   "too few seeds": "plain", "about another text": "read", holds: "good", "does not hold": "bad",
 };
 const kindOf = (verdict) => kinds[verdict] ?? "open";

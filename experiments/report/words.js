@@ -16,6 +16,7 @@ const words = {
     meaning: {
       confirmed: "every part holds",
       refuted: "no part holds, or a single statement, such as a table, does not hold as a whole",
+      "refuted at this size": "no part holds for nets of this size; what else the sentence is about was left out",
       partly: "some parts hold and others do not, or the parts leave something out",
       "not borne out on this CPU": "said of a GPU or of an unnamed machine; this CPU does not show it",
       "not borne out on the task tried": "said of what may be somewhere; it is not so where it was tried",
@@ -28,6 +29,7 @@ const words = {
       "about another text": "said of another text, which was read: true, in part or false by what is written there",
       "not judged": "an identity, which holds by definition; or what this run could not judge: the opened row says why",
       "cited, not checked": "said of a text that could not be read",
+      "cannot be judged": "the file of claims asks for a run or value that there is not",
     }, search: "Find a claim or value  ( / )", shown: (n, all) => `${n} of ${all} claims`, none: "No claim fits.",
     progress: (done, of) => `Study ${done} of ${of} is done`,
     reload: ". Load the page again to see what has come since.",
@@ -83,6 +85,7 @@ const words = {
     verdicts: "判定", key: "每一行中：", interval: "作判定的区间", meanings: "各判定的含义",
     meaning: {
       confirmed: "每个部分都成立", refuted: "没有一个部分成立；或作为一个整体（如一张表）不成立",
+      "refuted at this size": "对此规模的网络没有一个部分成立；句中所说的其他情形未涉及",
       partly: "有的部分成立，有的不成立；或各部分未涵盖断言的全部",
       "not borne out on this CPU": "说的是 GPU 或未指明的机器，此 CPU 上未见此现象",
       "not borne out on the task tried": "说的是某处可能如此；在所试任务上并非如此",
@@ -93,6 +96,7 @@ const words = {
       "still to come": "所需的运行尚未完成", "by definition": "恒等式，只有程序出错才会不成立，故单独计数",
       "about another text": "说的是另一文本，已查对：属实、部分属实或不符",
       "not judged": "恒等式，按定义成立；或本次运行无法判定者，展开该行可见原因", "cited, not checked": "所说的文本无法读到",
+      "cannot be judged": "断言文件所要的运行或数值并不存在",
     }, search: "查找断言或数值 ( / )", shown: (n, all) => `共 ${all} 条断言，显示 ${n} 条`, none: "没有符合的断言。",
     progress: (done, of) => `已完成 ${of} 项研究中的 ${done} 项`, reload: "。重新加载页面可见最新结果。",
     left: (seconds) => `，约剩 ${Math.max(1, Math.round(seconds / 60))} 分钟`,
@@ -134,9 +138,12 @@ const words = {
     "true by its source": "与出处相符", "false by its source": "与出处不符", "partly by its source": "与出处部分相符",
     "cited, not checked": "仅引用，未核对", "not run here": "此处未运行", "still to come": "尚未测量",
     "about another text": "关于另一文本", "not judged": "未作判定",
+    "cannot be judged": "无法判定", "refuted at this size": "在此规模上不成立",
     // What messages say in English, for the eyes of a Chinese reader.
     phrases: [
       [/^the run (\S+) could not be made: /, "运行 $1 未能进行："],
+      [/, line (\d+): claim (\S+): the run (\S+) measured no '(.*?)'/, " 第 $1 行：断言 $2：运行 $3 未测得 “$4”"],
+      [/; did you mean (.*)\?$/, "；是否应为 $1？"],
       [/^the run (\S+) has no value /, "运行 $1 没有数值 "],
       [/^.* needs --full$/, "需要 --full"],
     ],

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "../../data/file.h"
+#include "../../data/utf8_stream.h"
 #include "../claims/documents.h"
 #include "../harness/program.h"
 #include "../report/page.h"
@@ -80,9 +81,25 @@ void keep_made(Run& run, const std::string& tree, const claims::PlannedRun& plan
   }
 }
 
+// Seeds belong to a run, and claims may need several.
+void refuse_seeds(const Words& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] != "--seeds" && !words[i].starts_with("--seeds=")) continue;
+    const size_t equals = words[i].find('=');
+    const std::string count = equals != std::string::npos ? words[i].substr(equals + 1)
+                              : i + 1 < words.size()      ? words[i + 1]
+                                                          : "50";
+    throw_error(fmt::format(
+        "--seeds: each run has its own number of seeds; in a file of yours write quick = \"--seeds {0}\", "
+        "and of our texts run the study, such as decay_study --seeds {0}; --seed {0} takes other seeds",
+        one_line(count)));
+  }
+}
+
 }  // namespace
 
 int verify(const Words& given) {
+  refuse_seeds(given);
   VerifyConfig config;
   // What is kept was measured at the full scale.
   Words words = given;
@@ -108,7 +125,7 @@ int verify(const Words& given) {
            .values = &paths},
       .profiles = false,
       .goes_on = true};
-  bool all_made = true;
+  claims::Verified verified;
   const int code = run_program(program, config, words, [&](Run& run) {
     refuse_what_is_not_kept(config, paths, run.seed());
     const std::string tree = config.keep || config.renew ? tree_of(config) : "";
@@ -139,14 +156,15 @@ int verify(const Words& given) {
       write_file_atomically(page, content.page("en"));
       if (!std::exchange(said, true)) run.say("\nThe page, renewed as each study ends: {}\n", page);
     };
-    all_made = claims::verify(run, paths.empty() ? claims::builtin_claims() : files, options);
+    verified = claims::verify(run, paths.empty() ? claims::builtin_claims() : files, options);
     if (tree.empty()) return;
     claims::renew_documents(tree, kept_in(tree));
     run.say(
         "\nWritten: experiments/verdicts.md and the tables of two READMEs in {}; build again for programs that show them\n",
         tree);
   });
-  return code == 0 && !all_made ? 3 : code;
+  for (const std::string& mistake : verified.mistakes) fmt::print(stderr, "{}: {}\n", program.name, mistake);
+  return !verified.mistakes.empty() ? 2 : code == 0 && !verified.all_here ? 3 : code;
 }
 
 }  // namespace isobar::verbs

@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "../../experiments/claims/file.h"
+#include "../../experiments/claims/trained_on.h"
 #include "../message_of.h"
 #include "../run.h"
 #include "../scoped_variable.h"
@@ -111,6 +112,7 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
        "line 10: run eight: flags: wanted --corpus synthetic or no --corpus, got 'secrets.txt'"},
       {with("--seeds 8", "--init ../x"),
        "line 10: run eight: flags: '../x' looks like a path; a file of claims names none"},
+      {with("--seeds 8", "--norm 'none"), "line 10: run eight: flags: a quote is not closed; close it"},
       {with("run = \"eight\"", "run = \"eigth\""),
        "line 18: a part of claim N01: run: wanted one of the file's runs (eight), got 'eigth'; did you mean eight?"},
       {with("rule = \"mean\"", "rule = \"means\""),
@@ -277,14 +279,6 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
   CHECK(written["claims"][0]["parts"][0]["n"] == 8);
   CHECK(written["sources"][0]["title"] == "A text");
 
-  // What shows in the run alone; then what only the study can refuse, what is no setting of it, and what
-  // takes too much.
-  folder.write("mine.toml", with("layer2.ratio", "layer2.ration"));
-  outcome = run_built("isobar", arguments);
-  CHECK(outcome.code == 2);
-  CHECK(holds(outcome.err,
-              "mine.toml, line 19: claim N01: the run eight measured no 'layer2.ration'; did you mean "
-              "layer2.ratio?"));
   folder.write("mine.toml", good.substr(0, good.find("[run.eight]")) +
                                 "[[claim]]\nid = \"N01\"\nquote = \"q\"\nsays = \"s\"\n"
                                 "kind = \"definition\"\ntest = \"no such test\"\n");
@@ -292,10 +286,6 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
                 "line 8: claim N01: has a test, which only a claim that isobar ships may name");
   const std::string settings = "--depth 8 --width 16 --seeds 8";
   const std::pair<const char*, const char*> refused[] = {
-      {"--dept 8", "mine.toml, line 8: decay_study: unknown option --dept; did you mean --depth?"},
-      {"--depth 0",
-       "mine.toml, line 8: decay_study: --depth: wanted a whole number from 1 to 100000, got '0'"},
-      {"--complete", "mine.toml, line 8: decay_study: its flags ask for something else than a run"},
       {"--rank-timeout=9",
        "mine.toml, line 10: run eight: flags: --rank-timeout is not for a file of claims"},
       {"--depth 100000 --width 16384 --batch 65536 --seeds 10000",
@@ -314,6 +304,75 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
   CHECK(run_built("isobar", "verfy").err ==
         "isobar: there is no verb or study 'verfy'; did you mean verify?\n");
   CHECK(run_built("isobar", "verify --out " + (folder / "none") + " " + (folder / "nowhere.toml")).code == 2);
+}
+
+TEST_CASE("a wrong key or flag is found before a run is made, and takes no other claim with it") {
+  const TemporaryFolder folder;
+  const ScopedVariable columns("COLUMNS", "200");
+  const std::string out = folder / "run", path = folder / "mine.toml";
+  const struct {
+    std::string old, wrong, complaint;
+  } mistakes[] = {
+      {"layer2.ratio", "layer2.ration",
+       "line 19: claim N01: the run eight measured no 'layer2.ration'; did you mean layer2.ratio?"},
+      {"--depth 8", "--dept 8", "line 8: decay_study: unknown option --dept; did you mean --depth?"},
+      {"--depth 8", "--depth 0",
+       "line 8: decay_study: --depth: wanted a whole number from 1 to 100000, got '0'"},
+      {"--depth 8", "--complete", "line 8: decay_study: its flags ask for something else than a run"},
+      {"layer2.ratio", "layer9.ratio", "line 19: claim N01: the run eight measured no 'layer9.ratio'"}};
+  for (const auto& [old, wrong, complaint] : mistakes) {
+    CAPTURE(wrong);
+    std::string other = good.substr(good.find("[run.eight]"));
+    for (const char* name : {"eight", "eight", "N01"}) {
+      const size_t at = other.find(name);
+      other.replace(at, std::string(name).size(), std::string(name) == "N01" ? "N02" : "other");
+    }
+    folder.write("mine.toml", with(old, wrong) + other);
+    const Outcome made = run_built("isobar verify", path + " --out " + out);
+    CAPTURE(made.out);
+    CHECK(made.code == 2);
+    CHECK(holds(made.err, "isobar verify: " + path + ", " + complaint));
+    CHECK(holds(made.out, "\nN01  cannot be judged: " + path + ", " + complaint));
+    CHECK(holds(made.out, "\nN02  confirmed: "));
+    const Json written = Json::parse(file_text(out + "/summary.json"));
+    CHECK(written["counts"] == Json{{"confirmed", 1}, {"cannot be judged", 1}});
+    // The run that the mistake spoils is not made. Of layer9 alone nobody knows before that it is not there.
+    CHECK(written["runs"].size() == (wrong == "layer9.ratio" ? 2 : 1));
+    CHECK_FALSE(std::filesystem::exists(out + "/rehearsal"));
+  }
+}
+
+TEST_CASE("a claim on trained nets says how large those of its text are, or is refused") {
+  const std::string
+      nets =
+          "[run.eight]\nstudy = \"depth_trainability\"\nflags = \"--nets plain.default.none --depths 2 "
+          "--width 8 --steps 2 --learning_rate 0.1\"\nquick = \"--seeds 5\"\n",
+      claim = good.substr(good.find("[[claim]]")), source = good.substr(0, good.find("[run.eight]"));
+  CHECK(holds(
+      refusal_of(source + nets + claim),
+      "line 12: claim N01: has no paper_size, and its run 'eight' trains nets; add how large those of the text are, "
+      "such as paper_size = \"12 × 768, 300,000 steps\", or \"not stated\"; in [source] it is that of all claims"));
+  const ClaimFile file =
+      parse_claims(source + "paper_size = \"12 × 768\"\npaper_size_zh = \"宽 768\"\n" + nets + claim +
+                       "[[claim]]\nid = \"N02\"\npaper_size = \"7B\"\n" + claim.substr(claim.find("quote")),
+                   "mine.toml");
+  CHECK(file.claims[0].paper_size.zh == "宽 768");
+  CHECK(file.claims[1].paper_size.en == "7B");
+  CHECK(file.claims[1].paper_size.zh.empty());
+  // A value of such a run that is measured before training needs none.
+  CHECK(trains("lm_norms", "pre.rmsnorm.end.std"));
+  CHECK_FALSE(trains("lm_norms", "pre.rmsnorm.start.std"));
+
+  const TemporaryFolder folder;
+  folder.write("mine.toml", source + "paper_size = \"12 × 768\"\n" + nets + claim);
+  std::string text = file_text(folder / "mine.toml");
+  text.replace(text.find("layer2.ratio"), 12, "plain.default.none.depth2.accuracy");
+  text.replace(text.find("\"mean\""), 6, "\"every_seed\"");
+  folder.write("mine.toml", text);
+  const Outcome made = ran("isobar verify", (folder / "mine.toml") + " --out " + (folder / "run"));
+  CHECK(holds(
+      made.out,
+      "\nN01  confirmed at width 8, 2 steps of Adam on MNIST digits, rate 0.1; the text's size: 12 × 768: "));
 }
 
 TEST_CASE("two files may share a run, and may not mean different runs or claims by one name") {

@@ -165,12 +165,56 @@ TEST_CASE("a claim's row says what its nets were trained on, each net once") {
       {"corpus", "synthetic"},
       {"config", {{"n_layer", 4}, {"widths", "64"}, {"steps", 9}, {"learning_rates", "1e-3"}}},
       {"measured", {{"pre.a", same_for_all_seeds(0)}, {"pre.b", same_for_all_seeds(0)}}}};
-  const Judged judged = judge(claim, runs);
+  Judged judged = judge(claim, runs);
   const std::string said = "4 blocks of width 64, 9 steps on the synthetic language, best rate of 1e-3";
   CHECK(to_json(judged)["trained_on"] == said);
   CHECK(to_json(judged)["trained_on_zh"] == "4 块、宽 64，在合成语言上训练 9 步，学习率取 1e-3 中最佳");
   CHECK(to_json(judged)["parts"][1]["trained_on"] == said);
-  CHECK(parts_table(judged).ends_with("Trained: " + said + ".\n"));
+  claim.paper_size = {"12 × 768", "12 × 768"};
+  CHECK(to_json(judged)["trained_on"] == said + "; the text's size: 12 × 768");
+  // What the note leaves out may be larger nets.
+  for (const char* key : {"pre.a", "pre.b"}) runs.summaries["r"]["measured"][key] = same_for_all_seeds(2);
+  for (Part& part : claim.parts) part.predicate.rule = Rule::every_seed;
+  CHECK(judge(claim, runs).verdict == "refuted");
+  claim.note = "deep nets";
+  CHECK(judge(claim, runs).verdict == "refuted at this size");
+  runs.summaries["r"]["program"] = "decay_study";
+  CHECK(judge(claim, runs).verdict == "refuted");
+}
+
+TEST_CASE(
+    "a part that every seed misses by ten margins is warned of, with the bounds that hold in other terms") {
+  const auto warning_of = [](const Predicate& asked, const std::vector<double>& seeds) {
+    Claim claim = claim_of({"k"}, asked);
+    Runs runs;
+    runs.summaries["r"]["measured"]["k"] = to_json(spread_of(seeds));
+    const Judged judged = judge(claim, runs);
+    const std::string warning = judged.findings[0].warning.en;
+    CHECK(holds(parts_table(judged), "Warning: k: " + warning) == !warning.empty());
+    CHECK(holds(to_json(judged)["parts"][0]["outcome_text"].get<std::string>(), warning));
+    CHECK(holds(to_json(judged)["reason_zh"].get<std::string>(), "十倍") == !warning.empty());
+    return warning;
+  };
+  const struct {
+    double low, high;
+    std::vector<double> seeds;
+    const char* meant;
+  } rows[] = {{-0.05, 0.05, {0.99, 1, 1.01}, "; did you mean between = [0.95, 1.05]?"},
+              {0.95, 1.05, {-0.01, 0, 0.01}, "; did you mean within = 0.05?"},
+              {0.4, 0.6, {49, 50, 51}, "; did you mean between = [40, 60]?"},
+              {19, 21, {0.049, 0.05, 0.051}, "; did you mean between = [0.04762, 0.05263]?"},
+              {19, 21, {0.19, 0.2, 0.21}, "; did you mean between = [0.19, 0.21]?"},
+              {-0.05, 0.05, {0.69, 0.7, 0.71}, ""}};
+  for (const auto& [low, high, seeds, meant] : rows)
+    for (const Rule rule : {Rule::every_seed, Rule::mean})
+      CHECK(warning_of({rule, low, high}, seeds) ==
+            std::string("every seed misses by more than ten times the margin") + meant);
+  // Nearer ones, one seed that is near, a bound without a margin, a printed value.
+  CHECK(warning_of({Rule::every_seed, -0.05, 0.05}, {0.54, 0.541, 1}).empty());
+  CHECK(warning_of({Rule::every_seed, -0.05, 0.05}, {0.06, 1, 1.01}).empty());
+  CHECK(warning_of({Rule::every_seed, -infinity, 0.05}, {0.99, 1, 1.01}).empty());
+  CHECK(warning_of({Rule::every_seed, 0, 0}, {0.99, 1, 1.01}).empty());
+  CHECK(warning_of({Rule::one_more_seed, 5, 5}, {0.99, 1, 1.01}).empty());
 }
 
 TEST_CASE("what may be somewhere is not refuted where it was tried, and a remark changes no verdict") {

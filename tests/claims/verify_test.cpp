@@ -19,6 +19,7 @@ TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part an
   CHECK(made.code == 0);
   CHECK(std::regex_search(
       text, std::regex("\nstudy 1 of 1, (a few seconds|about .*) to go  blog8: decay_study\n")));
+  CHECK(holds(text, "\nseeds 0 … 19; more: decay_study --seeds 200\n"));
   CHECK(holds(text, "The page, renewed as each study ends: " + page));
   const Json written = Json::parse(file_text(out + "/summary.json"));
   CHECK(written["runs"].size() == 1);
@@ -39,6 +40,8 @@ TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part an
       "isobar verify", "D01 --out " + out,
       "wanted a file of claims, got 'D01', which is a claim: write --claim D01, and several with commas "
       "between\n");
+  check_refused("isobar", "verify --claim D01 --seeds 50 --out " + out,
+                "decay_study --seeds 50; --seed 50 takes other seeds\n");
   check_refused("isobar verify", "--claim D01,D6 --out " + folder.path().string(),
                 fmt::format("--claim: wanted one of the {} claims A01 to {}, got 'D6'; did you mean D06?\n",
                             claims::builtin_table().size(), claims::builtin_table().back()->id));
@@ -80,7 +83,7 @@ TEST_CASE("while studies are still to come, the summary has every claim and how 
                     claims::VerifyOptions options{
                         .scale = "quick", .claims = {"D01", "D12", "D40"}, .only = "", .detail = false};
                     options.renewed = [&](const Json& summary) { seen.push_back(summary); };
-                    CHECK(claims::verify(run, claims::builtin_claims(), options));
+                    CHECK(claims::verify(run, claims::builtin_claims(), options).all_here);
                   },
                   {.out = said, .err = said});
   std::fclose(said);
