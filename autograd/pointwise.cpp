@@ -11,8 +11,13 @@ std::string text_of(const Tensor& x) {
 
 void check_full(const char* op, const Tensor& x, const Tensor& other) {
   if (other.defined() && x.shape() == other.shape() && x.dtype() == other.dtype()) return;
-  throw_error(fmt::format("{}: wanted tensors of one shape and dtype, got {} {} and {}", op, x.shape(),
-                          x.dtype(), text_of(other)));
+  std::string repair;
+  if (other.defined() && other.ndim() < x.ndim() && x.shape().last(other.ndim()) == other.shape())
+    repair = "; in pointwise() one number per channel is channel(weight)";
+  if (other.defined() && other.ndim() <= 1 && other.numel() == 1 && x.numel() != 1)
+    repair = "; in pointwise() one number for all elements is scalar(alpha)";
+  throw_error(fmt::format("{}: wanted tensors of one shape and dtype, got {} {} and {}{}", op, x.shape(),
+                          x.dtype(), text_of(other), repair));
 }
 
 void check_scalar(const char* op, const Argument& a) {

@@ -60,6 +60,15 @@ template <class F>
 concept KeepsNoReference = std::is_trivially_copyable_v<F> &&
     (std::is_empty_v<F> || requires { typename std::bool_constant<made_of_bytes<F>()>; });
 
+// Holds where F can also be called with a register for each argument. What the body of F cannot do with
+// registers is an error of its own.
+template <class>
+using RegisterFor = kernels::Lane<float>;
+template <class F, class... Arguments>
+concept Formula = KeepsNoReference<F> && requires(const F& f, RegisterFor<Arguments>... v) {
+  f(v...);
+};
+
 enum class Kind { full, scalar, channel };
 struct Argument {
   Kind kind;
@@ -159,17 +168,26 @@ struct Op {
 template <class F, class... Arguments>
 Tensor pointwise(OpName name, const F& f, const Tensor& x, const Arguments&... others) {
   namespace op = pointwise_op;
-  static_assert(
-      op::KeepsNoReference<F>,
-      "pointwise: the formula may capture numbers by value only, as in [=] or [s = size]: backward calls "
-      "it again, after a captured reference may have ended; give a Tensor as scalar() or channel()");
-  const op::Layout layout =
-      op::layout_of<xsimd::default_arch>(name, std::array{op::argument(x), op::argument(others)...});
-  if (composed_wanted()) return layout.fitted(f(op::composed(x, layout), op::composed(others, layout)...));
-  op::Op<F, Tensor, Arguments...> node{
-      name, layout, f, {op::numbers(x, layout), op::numbers(others, layout)...}};
-  Tensor y = node.forward();
-  return record(name, y, {x, *op::argument(others).tensor...}, std::move(node));
+  if constexpr (op::Formula<F, Tensor, Arguments...>) {
+    const op::Layout layout =
+        op::layout_of<xsimd::default_arch>(name, std::array{op::argument(x), op::argument(others)...});
+    if (composed_wanted()) return layout.fitted(f(op::composed(x, layout), op::composed(others, layout)...));
+    op::Op<F, Tensor, Arguments...> node{
+        name, layout, f, {op::numbers(x, layout), op::numbers(others, layout)...}};
+    Tensor y = node.forward();
+    return record(name, y, {x, *op::argument(others).tensor...}, std::move(node));
+  } else {  // nothing more of the formula is compiled: errors of that would hide the sentence
+    static_assert(
+        op::KeepsNoReference<F>,
+        "pointwise: the formula may capture numbers by value only, as in [=] or [s = size]: backward calls "
+        "it again, after a captured reference may have ended; give a Tensor as scalar() or channel()");
+    static_assert(
+        !op::KeepsNoReference<F>,
+        "pointwise: the formula gets one value for each input, a register where that is a Tensor. What "
+        "varies goes in as an argument, a Tensor as scalar() or channel(); write tanh(v), not std::tanh(v), "
+        "and where(v > 0, a, b), not v > 0 ? a : b");
+    return {};
+  }
 }
 
 }  // namespace isobar

@@ -181,7 +181,11 @@ TEST_CASE("pointwise says which argument does not fit") {
   const Tensor x = zeros({2, 4});
   CHECK(message_of([&] { pointwise("f", f, Tensor(), x); }) == "f: x is an undefined tensor");
   CHECK(message_of([&] { pointwise("f", f, x, zeros({4})); }) ==
-        "f: wanted tensors of one shape and dtype, got [2, 4] f32 and [4] f32");
+        "f: wanted tensors of one shape and dtype, got [2, 4] f32 and [4] f32; in pointwise() one number per "
+        "channel is channel(weight)");
+  CHECK(message_of([&] {
+          pointwise("f", f, x, zeros({1}));
+        }).ends_with("; in pointwise() one number for all elements is scalar(alpha)"));
   CHECK(message_of([&] { pointwise("f", f, x, scalar(zeros({2}), "alpha")); }) ==
         "f: alpha must be [1], got [2]");
   CHECK(message_of([&] { pointwise("f", f, x, scalar(Tensor(), "alpha")); }) ==
@@ -196,15 +200,16 @@ TEST_CASE("pointwise says which argument does not fit") {
 
 template <class F>
 constexpr bool is_formula(const F&) {
-  return pointwise_op::KeepsNoReference<F>;
+  return pointwise_op::Formula<F, Tensor>;
 }
 
-TEST_CASE("a formula captures numbers by value only") {
+TEST_CASE("a formula captures numbers by value only, and takes one value for each input") {
   double s = 2;
   const int n = 3;
   const bool on = true;
   const Tensor x = numbers("x", {3});
   CHECK(is_formula([](auto v) { return v; }));
+  CHECK(!is_formula([](auto v, auto w) { return v * w; }));
   CHECK(is_formula([s, n, on](auto v) { return on ? v * s + n : v; }));
   CHECK(is_formula([inner = [s](auto v) { return v * s; }](auto v) { return inner(v); }));
   CHECK(!is_formula([&s](auto v) { return v * s; }));
