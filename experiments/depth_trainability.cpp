@@ -228,6 +228,12 @@ int main(int argc, char** argv) {
                   {"full", "these and six more, up to 1000 layers or blocks",
                    fmt::format("--depths 2,8,32,100,1000 --nets {},{}", fmt::join(config.nets, ","),
                                more_nets)}},
-      .tiny = "--nets plain.default.none --depths 2,8 --width 8 --steps 2 --seeds 1"};
+      .tiny = "--nets plain.default.none --depths 2,8 --width 8 --steps 2 --seeds 1",
+      .settle = [&](const std::set<std::string>& given) -> std::vector<std::string> {
+        if (config.activation == "relu" || given.contains("nets")) return {};
+        std::erase(config.nets, "fixup.he_normal.none");
+        return {"nets are without fixup.he_normal.none, whose blocks have a ReLU of their own"};
+      },
+      .check = [&] { config.check_together(); }};
   return run_program(program, config, argc, argv, [&](Run& run) { run_study(run, config); });
 }

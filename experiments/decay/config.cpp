@@ -15,9 +15,10 @@ void Config::fields(Fields& f) {
     {"default", "default_nobias", "normal01", "xavier_uniform", "xavier_normal", "he_uniform", "he_normal",
      "lecun_normal", "orthogonal", "orthogonal_sqrt2"});
   f("norm", norm, "normalization N", norm_names());
-  f("order", order, "in a plain layer", {"norm_relu", "relu_norm"});
+  f("activation", activation, "of every layer; none: a linear net", activation_names());
+  f("order", order, "in a plain layer, relu standing for any activation", {"norm_relu", "relu_norm"});
   f("topology", topology,
-    "plain chain, or blocks with f(x) = W2 relu(W1 x): residual x + f(x), pre x + f(N(x)), post N(x + f(x)), "
+    "plain chain, or blocks with f(x) = W2 act(W1 x): residual x + f(x), pre x + f(N(x)), post N(x + f(x)), "
     "skipinit and rezero x + a f(x), fixup",
     {"plain", "residual", "pre", "post", "skipinit", "rezero", "fixup"});
   f("loss", loss, "of the output: its sum, its mean, or its sum weighted with normal numbers",
@@ -40,6 +41,10 @@ void Config::check_together() const {
   check(init == "default" || topology != "fixup",
         "--init {} has no meaning with --topology fixup, which brings its own initial weights; drop it",
         init);
+  check(activation == "relu" || topology != "fixup",
+        "--activation {} has no place in --topology fixup, whose blocks have a ReLU of their own; drop it or "
+        "take another topology",
+        activation);
   check(order == "norm_relu" || topology == "plain",
         "--order {} has no meaning with --topology {}; drop it or take --topology plain", order, topology);
   check(order == "norm_relu" || norm != "none",
@@ -50,11 +55,19 @@ void Config::check_together() const {
   check(alpha != 0 || norm != "dyisru", "--alpha: C of dyisru must be above 0");
 }
 
+const Choices& activation_names() {
+  static const Choices names{"relu", "gelu", "silu", "tanh", "none"};
+  return names;
+}
+
 double Config::branch_scale() const { return alpha < 0 ? 1 / std::sqrt(static_cast<double>(depth)) : alpha; }
 
 std::string Config::net_name() const {
-  return fmt::format("{} {} {} {} D={}", topology, topology == "fixup" ? "he_normal" : init, norm, loss,
-                     depth);
+  return fmt::format("{} {} {}{} {} D={}", topology, topology == "fixup" ? "he_normal" : init, norm,
+                     activation == "relu"   ? ""
+                     : activation == "none" ? " linear"
+                                            : " " + activation,
+                     loss, depth);
 }
 
 std::string Config::key() const {

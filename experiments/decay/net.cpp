@@ -40,6 +40,19 @@ std::unique_ptr<Module> norm_of(const Config& config) {
   return make_norm(config.norm, config.width, options);
 }
 
+struct Tanh : Module {
+  Tensor forward(const Tensor& x) override { return tanh(x); }
+};
+
+std::unique_ptr<Module> activation_of(const Config& config) {
+  if (config.activation == "relu") return std::make_unique<ReLU>();
+  if (config.activation == "gelu") return std::make_unique<GELU>();
+  if (config.activation == "silu") return std::make_unique<SiLU>();
+  if (config.activation == "tanh") return std::make_unique<Tanh>();
+  check(config.activation == "none", "activation: unknown name '{}'", config.activation);
+  return std::make_unique<Identity>();
+}
+
 template <class Part>
 Part* add(Sequential& parts, std::unique_ptr<Part> part) {
   Part* const added = part.get();
@@ -50,9 +63,9 @@ Part* add(Sequential& parts, std::unique_ptr<Part> part) {
 Layer plain_layer(const Config& config, const Rng& rng) {
   auto parts = std::make_unique<Sequential>();
   Layer layer{.linear1 = add(*parts, make_linear(config, rng.split("linear1")))};
-  if (config.order == "relu_norm") layer.relu = add(*parts, std::make_unique<ReLU>());
+  if (config.order == "relu_norm") layer.relu = add(*parts, activation_of(config));
   layer.norm = add(*parts, norm_of(config));
-  if (config.order == "norm_relu") layer.relu = add(*parts, std::make_unique<ReLU>());
+  if (config.order == "norm_relu") layer.relu = add(*parts, activation_of(config));
   layer.whole = std::move(parts);
   return layer;
 }
@@ -67,7 +80,7 @@ Layer fixup_layer(const Config& config, const Rng& rng) {
 Layer residual_layer(const Config& config, const Rng& rng) {
   auto branch = std::make_unique<Sequential>();
   Layer layer{.linear1 = add(*branch, make_linear(config, rng.split("linear1"))),
-              .relu = add(*branch, std::make_unique<ReLU>())};
+              .relu = add(*branch, activation_of(config))};
   add(*branch, make_linear(config, rng.split("linear2")));
   if (config.topology == "skipinit") {
     layer.whole = std::make_unique<SkipInit>(std::move(branch), config.branch_scale());

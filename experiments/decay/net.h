@@ -1,7 +1,7 @@
-// Net: a deep net of equal layers, in any of the study's topologies. N is the norm (identity for "none"),
-// f(x) = W2 relu(W1 x + b1) + b2:
+// Net: a deep net of equal layers, in any of the study's topologies. N is the norm (identity for "none"), φ
+// the activation, f(x) = W2 φ(W1 x + b1) + b2:
 //
-//   plain      relu(N(W1 x + b1)), or N(relu(W1 x + b1)) for order relu_norm
+//   plain      φ(N(W1 x + b1)), or N(φ(W1 x + b1)) for order relu_norm
 //   residual   x + f(x)
 //   pre        x + f(N(x))
 //   post       N(x + f(x))
@@ -23,7 +23,7 @@ struct Layer {
   std::unique_ptr<Module> whole = nullptr;
   Linear* linear1 = nullptr;
   Module* norm = nullptr;  // null without one
-  Module* relu = nullptr;
+  Module* relu = nullptr;  // φ
 };
 
 Layer make_layer(const Config& config, const Rng& rng);
@@ -41,7 +41,7 @@ struct Net : Module {
 
 // Of one layer in one run. Statistics are over batch × width, summed in double; stds have n − 1.
 struct LayerSignal {
-  double linear_std, norm_std, relu_std;  // after W1, the norm (NaN without one), the ReLU
+  double linear_std, norm_std, relu_std;  // after W1, the norm (NaN without one), φ
   double output_std;                      // of the layer, or the whole block
   double linear_mean, output_mean;
   double linear_along_one, output_along_one;  // root mean square over the rows of cos(row, (1, …, 1))

@@ -73,7 +73,8 @@ double batch_norm_growth(int64_t batch) {
 }
 
 double growth_theory(const Config& config) {
-  if (config.topology != "plain" || config.order != "norm_relu" || config.norm != "batchnorm")
+  if (config.topology != "plain" || config.order != "norm_relu" || config.norm != "batchnorm" ||
+      config.activation != "relu")
     return Run::no_theory;
   return batch_norm_growth(config.batch);
 }
@@ -215,6 +216,12 @@ void print_layers(Run& run, const Result& result) {
   }
   run.say("{}, width {}, batch {}, {}: median [min, max] over {} seeds\n\n{}\n", result.config.net_name(),
           result.config.width, result.config.batch, result.config.dtype, result.runs.size(), table.text());
+  if (const Spread first = layer_spread(result.runs, 0, &LayerSignal::weight_gradient_norm);
+      first.max > 1000 * first.min)
+    run.say(
+        "The gradient norm of layer 1 goes from {} to {}: no net has to be near the median. A width far above "
+        "the depth narrows this.\n\n",
+        number_text(first.min), number_text(first.max));
 
   std::vector<ChartRow> stds, gradients;
   for (size_t layer = 0; layer < depth; ++layer) {

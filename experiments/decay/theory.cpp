@@ -1,6 +1,6 @@
 // Letters: n width, B batch, v = n Var(W), q mean square of a layer's input, c the cosine between two rows of
-// it, p and rho the same of the pre-activations z = W x + b. Gradients are followed as the squared
-// length of one row, `self`, and the product of two rows, `cross`.
+// it, p and rho the same of the pre-activations z = W x + b, φ the activation. Gradients are followed as the
+// squared length of one row, `self`, and the product of two rows, `cross`.
 #include "theory.h"
 
 #include <cmath>
@@ -21,6 +21,49 @@ double relu_cosine(double rho) { return (std::sin(angle(rho)) + rho * (pi - angl
 // The probability that z_b > 0 where z_a > 0.
 double both_active(double rho) { return (pi - angle(rho)) / pi; }
 
+// E f(g), g a standard normal number. Where f is smooth over a step, the trapezoid rule is exact but for
+// rounding.
+template <class F>
+double normal_mean(const F& f) {
+  constexpr double step = 1.0 / 64;
+  double sum = 0;
+  for (double g = -10; g <= 10; g += step) sum += f(g) * std::exp(-g * g / 2);
+  return sum * step * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+}
+
+struct ValueAndSlope {
+  double value, slope;
+};
+ValueAndSlope smooth(const std::string& activation, double z) {
+  if (activation == "tanh") return {std::tanh(z), 1 - std::tanh(z) * std::tanh(z)};
+  const bool gelu = activation == "gelu";
+  const double gate = gelu ? std::erfc(-z / std::numbers::sqrt2) / 2 : 1 / (1 + std::exp(-z));
+  const double slope =
+      gelu ? std::exp(-z * z / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2 : gate * (1 - gate);
+  return {z * gate, gate + z * slope};
+}
+
+// Of φ(z), z normal with mean square p; and of φ(z_a) and φ(z_b), which have the correlation rho.
+struct Activated {
+  double square, std;         // E φ², √(E φ² − (E φ)²)
+  double slope;               // E φ'²
+  double cosine, slope_pair;  // of φ_a and φ_b; E φ'_a φ'_b. 0 for smooth φ, where the loss random needs none
+};
+Activated activated(const Config& config, double p, double rho) {
+  if (config.activation == "relu")
+    return {p / 2, std::sqrt(p) * relu_std, 0.5, relu_cosine(rho), both_active(rho) / 2};
+  if (config.activation == "none") return {p, std::sqrt(p), 1, rho, 1};
+  // Beyond, the rule's steps are too wide.
+  const double scale = p < 1000 ? std::sqrt(p) : std::numeric_limits<double>::quiet_NaN();
+  const auto mean = [&](const auto& f) {
+    return normal_mean([&](double g) { return f(smooth(config.activation, scale * g)); });
+  };
+  const double first = mean([](const ValueAndSlope& at) { return at.value; });
+  const double square = mean([](const ValueAndSlope& at) { return at.value * at.value; });
+  return {square, std::sqrt(square - first * first),
+          mean([](const ValueAndSlope& at) { return at.slope * at.slope; }), 0, 0};
+}
+
 // The weight w of a layer in k: how much of one row's random step is left in the mean over the batch.
 double step_of_mean(int64_t batch, double rho) {
   const double theta = angle(rho), cosine = std::cos(theta), rows = static_cast<double>(batch);
@@ -33,6 +76,7 @@ bool is_orthogonal(const Config& config) { return config.init.starts_with("ortho
 
 // The distribution over nets of width n of what is `value` at infinite width and passes k layers.
 Prediction at_finite_width(const Config& config, double value, double k) {
+  if (config.norm != "none" || config.activation != "relu") return {.median = value};
   const double beta = is_orthogonal(config) ? 3 : 5;
   const double log_sd = std::sqrt(beta * k / static_cast<double>(config.width)) / 2;
   return {value * std::exp(-log_sd * log_sd), log_sd};
@@ -86,8 +130,8 @@ Gradient top_of(const Config& config) {
 struct PlainStage {
   double q, c;  // of the input
   PreActivation z;
-  double output_cosine;
   double k;  // layers that the input has passed
+  Activated output;
 };
 
 // Fills in output_std.
@@ -98,14 +142,14 @@ std::vector<PlainStage> plain_up(const Config& config, std::vector<LayerTheory>&
   double q = 1, c = 0, k = 0;
   for (LayerTheory& layer : theory) {
     const PreActivation z = linear_step(initial, q, c);
-    stages.push_back({q, c, z, relu_cosine(z.rho), k});
-    c = stages.back().output_cosine;
+    const double s = normed && config.order == "norm_relu" ? z.p / (z.p + eps) : z.p;  // mean square before φ
+    stages.push_back({q, c, z, k, activated(config, s, z.rho)});
+    const Activated& output = stages.back().output;
+    c = output.cosine;
     k = step_of_mean(config.batch, z.rho) + z.from_below * z.from_below * k;
     if (config.order == "norm_relu") {
-      const double s = normed ? z.p / (z.p + eps) : z.p;  // mean square before the ReLU
-      const double std = std::sqrt(s) * relu_std;
-      layer.output_std = normed ? Prediction{.median = std} : at_finite_width(config, std, k);
-      q = s / 2;
+      layer.output_std = at_finite_width(config, output.std, k);
+      q = output.square;
     } else if (config.norm == "layernorm") {
       const double variance = z.p * relu_std * relu_std;
       q = variance / (variance + eps);
@@ -140,7 +184,7 @@ void plain_down(const Config& config, const std::vector<PlainStage>& stages,
   const size_t depth = theory.size();
   const Initial initial = initial_of(config);
   const bool normed = config.norm != "none";
-  const bool euler = !normed && initial.bias == 0 && config.loss != "random";
+  const bool euler = !normed && initial.bias == 0 && config.loss != "random" && config.activation == "relu";
   const double top = top_of(config).self;
   const auto share_along_x = [&](size_t l) {
     return top * inv_pi * std::pow(initial.v / 2, static_cast<double>(depth - 1 - l));
@@ -150,13 +194,13 @@ void plain_down(const Config& config, const std::vector<PlainStage>& stages,
     const PlainStage& stage = stages[l];
     const bool last = l + 1 == depth;
     const double along = euler && !last ? share_along_x(l) : 0;
-    Gradient dz{dx.self / 2 + along, dx.cross * both_active(stage.z.rho) / 2 + along * stage.output_cosine};
+    Gradient dz{dx.self * stage.output.slope + along,
+                dx.cross * stage.output.slope_pair + along * stage.output.cosine};
     if (normed) dz = before_norm(config, dx, dz, stage.z, last && config.loss != "random");
 
     const double norm = gradient_norm(config, dz.self, dz.cross, stage.q, stage.c);
     const double layers = stage.k + static_cast<double>(depth - l);
-    theory[l].weight_gradient_norm =
-        normed ? Prediction{.median = norm} : at_finite_width(config, norm, layers);
+    theory[l].weight_gradient_norm = at_finite_width(config, norm, layers);
     dx = {initial.v * dz.self, initial.v * dz.cross};
     if (euler && is_orthogonal(config) && l > 0) {  // |Wᵀ dz|² is v |dz|² with the share along x in it
       dx.self -= share_along_x(l - 1);
@@ -165,7 +209,7 @@ void plain_down(const Config& config, const std::vector<PlainStage>& stages,
   }
 }
 
-// relu(N(W x + b)) or N(relu(W x + b)).
+// φ(N(W x + b)) or N(φ(W x + b)).
 std::vector<LayerTheory> plain_theory(const Config& config) {
   std::vector<LayerTheory> theory(static_cast<size_t>(config.depth));
   const std::vector<PlainStage> stages = plain_up(config, theory);
@@ -173,7 +217,7 @@ std::vector<LayerTheory> plain_theory(const Config& config) {
   return theory;
 }
 
-// x + a f(x), x + f(N(x)) or N(x + f(x)), f(x) = W2 relu(W1 x + b1) + b2. Outputs have mean 0 and std √q.
+// x + a f(x), x + f(N(x)) or N(x + f(x)), f(x) = W2 φ(W1 x + b1) + b2. Outputs have mean 0 and std √q.
 std::vector<LayerTheory> block_theory(const Config& config) {
   const size_t depth = static_cast<size_t>(config.depth);
   const Initial initial = initial_of(config);
@@ -187,7 +231,7 @@ std::vector<LayerTheory> block_theory(const Config& config) {
   // Up.
   struct Stage {
     double branch_q, c;  // of the input of f
-    double rho;          // of W1's output
+    Activated inside;    // after φ
     double branch_norm;  // the factor of squared gradients through pre's norm, else 1
     double output_norm;  // the same for post's
   };
@@ -196,11 +240,12 @@ std::vector<LayerTheory> block_theory(const Config& config) {
   for (LayerTheory& layer : theory) {
     const double branch_norm = pre ? 1 / (q + eps) : 1;
     const auto [p, rho, from_below] = linear_step(initial, q * branch_norm, c);
-    const double added = a * a * (initial.v * p / 2 + initial.bias);
-    const double added_cross = a * a * (initial.v * p / 2 * relu_cosine(rho) + initial.bias);
+    const Activated inside = activated(config, p, rho);
+    const double added = a * a * (initial.v * inside.square + initial.bias);
+    const double added_cross = a * a * (initial.v * inside.square * inside.cosine + initial.bias);
     const double sum_q = q + added;
     const double output_norm = post ? 1 / (sum_q + eps) : 1;
-    stages.push_back({q * branch_norm, c, rho, branch_norm, output_norm});
+    stages.push_back({q * branch_norm, c, inside, branch_norm, output_norm});
     c = (q * c + added_cross) / sum_q;
     q = sum_q * output_norm;
     layer.output_std.median = std::sqrt(q);
@@ -213,8 +258,8 @@ std::vector<LayerTheory> block_theory(const Config& config) {
     const Stage& stage = stages[l];
     self *= stage.output_norm;
     cross *= stage.output_norm;
-    const double dz_self = a * a * initial.v * self / 2;
-    const double dz_cross = a * a * initial.v * cross * both_active(stage.rho) / 2;
+    const double dz_self = a * a * initial.v * self * stage.inside.slope;
+    const double dz_cross = a * a * initial.v * cross * stage.inside.slope_pair;
     theory[l].weight_gradient_norm.median = gradient_norm(config, dz_self, dz_cross, stage.branch_q, stage.c);
     self += initial.v * dz_self * stage.branch_norm;
     cross += initial.v * dz_cross * stage.branch_norm;
@@ -228,6 +273,7 @@ double along_one(const Config& config) {
   const bool norm_last = config.is_block() ? config.topology == "post" : config.order == "relu_norm";
   if (norm_last && config.norm == "layernorm") return 0;
   if (config.is_block()) return std::sqrt(random_direction);
+  if (config.activation != "relu") return std::numeric_limits<double>::quiet_NaN();
   return std::sqrt(inv_pi + (1 - inv_pi) * random_direction);
 }
 
@@ -235,10 +281,18 @@ double along_one(const Config& config) {
 
 std::vector<LayerTheory> theory_of(const Config& config) {
   // The closed forms know two norms.
-  if (config.norm != "none" && config.norm != "layernorm" && config.norm != "rmsnorm")
+  const bool known = config.norm == "none" || config.norm == "layernorm" || config.norm == "rmsnorm";
+  const bool relu = config.activation == "relu";
+  if (!known || (!relu && config.order == "relu_norm"))
     return std::vector<LayerTheory>(static_cast<size_t>(config.depth));
   std::vector<LayerTheory> theory = config.is_block() ? block_theory(config) : plain_theory(config);
-  for (LayerTheory& layer : theory) layer.along_one = along_one(config);
+  // What the rows of a smooth φ have in common, and what a norm takes of the gradient 1, is not known here.
+  const bool gradients =
+      relu || config.loss == "random" || (config.activation == "none" && config.norm == "none");
+  for (LayerTheory& layer : theory) {
+    layer.along_one = along_one(config);
+    if (!gradients) layer.weight_gradient_norm = {};
+  }
   return theory;
 }
 

@@ -29,6 +29,9 @@
 //   κ₂(ρ) = 4 E relu(g_a)² relu(g_b)² = 2/π (3 sin θ cos θ + (π − θ)(1 + 2 cos² θ)),  θ = arccos ρ
 // (Cho & Saul 2009, order 2). Rows of a deep net are equal, and w = 1. On the way down rows count as equal
 // everywhere, and default's uniform biases as normal: there σ is up to twice too large.
+//
+// Another activation φ has E φ(z)², (E φ(z))² and E φ'(z)² in the place of p/2, p/2π and 1/2: in closed form
+// for none, a linear net, and by quadrature for gelu, silu and tanh, up to p = 1000.
 #pragma once
 
 #include "config.h"
@@ -37,8 +40,9 @@ namespace isobar::decay {
 
 // The median over nets, and the standard deviation of the logarithm (σ above): two nets in three lie between
 // median · exp(−σ) and median · exp(σ). NaN where no closed form is known: tanh-like norms, a program's own,
-// and gradients of order relu_norm. σ is known for plain chains without a norm; elsewhere it is NaN, and the
-// median stands for the value at infinite width.
+// gradients of order relu_norm; with another activation than relu that order, and gradients of the losses sum
+// and mean, but those of a linear net without a norm. σ is known for plain chains of ReLUs without a norm;
+// elsewhere it is NaN, and the median stands for the value at infinite width.
 struct Prediction {
   double median = std::numeric_limits<double>::quiet_NaN();
   double log_sd = std::numeric_limits<double>::quiet_NaN();
@@ -49,7 +53,8 @@ struct LayerTheory {
   // Of the output's rows along (1, …, 1), root mean square (see LayerSignal): 1/√width for a random
   // direction, such as any row of a residual stream; after a ReLU √(1/π + (1 − 1/π)/width), since E relu(g) =
   // √(1/2π) and E relu(g)² = 1/2; 0 after a LayerNorm. Where rows are equal, a net's value scatters like
-  // |g|/√width. On the plateau of default's biases, which are uniform, a ReLU's share is 4 % larger.
+  // |g|/√width. On the plateau of default's biases, which are uniform, a ReLU's share is 4 % larger. NaN for
+  // plain chains with another activation.
   double along_one = std::numeric_limits<double>::quiet_NaN();
 };
 

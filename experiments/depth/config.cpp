@@ -27,6 +27,7 @@ void Config::fields(Fields& f) {
     "list of topology.init.norm, or all; topologies: plain, pre, post, skipinit, rezero, fixup; weights: "
     "default, he_normal, orthogonal_sqrt2; norms (all: none, layernorm, rmsnorm, dyt, dyisru)",
     one_of(kind_names()));
+  f("activation", activation, "of the hidden layers; none: linear", decay::activation_names());
   f("depths", depths, "depths: hidden layers (plain), or blocks of two layers", between(1, 10'000));
   f("width", width, "features of every layer", between(1, 16'384));
   f("batch", batch, "images a step", between(1, 7'000));
@@ -36,6 +37,13 @@ void Config::fields(Fields& f) {
   f("mnist", mnist, "folder of the images; empty: $ISOBAR_DATA/mnist, or the test images of the repository");
 }
 
+void Config::check_together() const {
+  for (const Kind& kind : kinds())
+    check(activation == "relu" || kind.topology != "fixup",
+          "--activation {} has no place in {}, whose blocks have a ReLU of their own; leave it out of --nets",
+          activation, kind.key());
+}
+
 decay::Config Config::hidden(const Kind& kind, int64_t depth) const {
   decay::Config config;
   config.depth = depth;
@@ -43,6 +51,7 @@ decay::Config Config::hidden(const Kind& kind, int64_t depth) const {
   config.batch = batch;
   config.init = kind.topology == "fixup" ? "default" : kind.init;
   config.norm = kind.norm;
+  config.activation = activation;
   config.topology = kind.topology;
   config.loss = "random";
   return config;

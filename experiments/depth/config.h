@@ -33,6 +33,7 @@ struct Config : HasFields {
       "plain.default.rmsnorm", "pre.default.none",        "pre.he_normal.none",
       "pre.default.rmsnorm",   "skipinit.he_normal.none", "rezero.he_normal.none",
       "fixup.he_normal.none"};
+  std::string activation = "relu";
   std::vector<int64_t> depths = {2, 8, 100};
   int64_t width = 128;       // that of decay_study's table of depths
   int64_t batch = 64;        // images a step
@@ -42,6 +43,8 @@ struct Config : HasFields {
   std::string mnist = "";    // folder; empty: $ISOBAR_DATA/mnist, or the test images of data/
 
   void fields(Fields& f) override;
+  // Throws Error where a net has no place for the activation.
+  void check_together() const;
   std::vector<Kind> kinds() const { return kinds_of(nets); }
 
   // The hidden layers, as decay_study builds them.

@@ -213,6 +213,8 @@ void print_question(Run& run, const Config& config, const Digits& digits, const 
       blind_accuracy(digits.test), blind_loss(digits.train),
       config.learning_rate > 0 ? fmt::format("Adam at {}", config.learning_rate)
                                : "Adam; for each net and depth the rate of lowest validation loss");
+  if (config.activation != "relu")
+    run.say("The hidden layers have the activation {}; 003 and 004 speak of relu.\n\n", config.activation);
 }
 
 void print_line(Run& run, const Kind& kind, const Cell& cell) {

@@ -11,6 +11,7 @@ struct Choice {
   const char* norm = "none";
   const char* loss = "sum";
   int64_t depth = 8, width = 128;
+  const char* activation = "relu";
 };
 
 inline Config config_of(const Choice& net) {
@@ -21,6 +22,7 @@ inline Config config_of(const Choice& net) {
   config.loss = net.loss;
   config.depth = net.depth;
   config.width = net.width;
+  config.activation = net.activation;
   config.check_together();
   return config;
 }

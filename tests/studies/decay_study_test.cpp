@@ -10,15 +10,23 @@ using doctest::Approx;
 
 TEST_CASE("the program measures what the tests of its parts measure") {
   const decay::Config config =
-      decay::config_of({.norm = "rmsnorm", .loss = "random", .depth = 3, .width = 16});
+      decay::config_of({.norm = "rmsnorm", .loss = "random", .depth = 3, .width = 16, .activation = "silu"});
   const decay::Signals signals = decay::measure(config, 3);
   const auto summary =
-      summary_of("decay_study", "--norm rmsnorm --loss random --depth 3 --width 16 --seeds 1 --seed 3");
+      summary_of("decay_study",
+                 "--norm rmsnorm --activation silu --loss random --depth 3 --width 16 --seeds 1 --seed 3");
   for (size_t i = 0; i < 3; ++i) {
     const auto& layer = summary.at("layers").at(i);
     CHECK(layer.at("std").at("output").at("median") == signals.layers.at(i).output_std);
     CHECK(layer.at("grad_norm").at("weight").at("median") == signals.layers.at(i).weight_gradient_norm);
   }
+}
+
+TEST_CASE("seeds that differ by decades are told, and so is an activation without a place") {
+  const std::string words = "--width 8 --batch 4 --seeds 5 --init he_normal --norm rmsnorm --depth ";
+  CHECK(holds(ran("decay_study", words + "100").out, "no net has to be near the median"));
+  CHECK_FALSE(holds(ran("decay_study", words + "2").out, "no net has to be near the median"));
+  check_refused("decay_study", "--topology fixup --activation gelu", "have a ReLU of their own; drop it");
 }
 
 TEST_CASE("a free run that overflows is a result: named infinities, exit 0") {

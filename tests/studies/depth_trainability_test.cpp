@@ -69,6 +69,20 @@ TEST_CASE("depth kills a plain net without a norm, and no pre-norm residual net"
   CHECK(moved["max"] <= first["max"].get<double>() / last["min"].get<double>());
 }
 
+TEST_CASE("another activation is that of all hidden layers, and Fixup's is a ReLU") {
+  const std::string words = "--nets plain.default.none,pre.default.none --depths 2,8 --steps 60 --seeds 1";
+  const Json relu = run_on_stripes(words), tanh = run_on_stripes(words + " --activation tanh");
+  CHECK(median(tanh, "pre.default.none.depth8.accuracy") > 0.9);
+  const Json& ratio = tanh["measured"]["plain.default.none.depth8.gradient_last_over_first"];
+  CHECK(ratio["theory"] != relu["measured"]["plain.default.none.depth8.gradient_last_over_first"]["theory"]);
+  // Three standard deviations of a norm of width 64 and depth 8: √(5 · 8 / 64) / 2.
+  CHECK(std::abs(std::log(ratio["median"].get<double>() / ratio["theory"].get<double>())) < 1.2);
+  check_refused("depth_trainability", "--activation gelu --nets fixup.he_normal.none",
+                "no place in fixup.he_normal.none, whose blocks have a ReLU of their own");
+  const Json settled = Json::parse(ran("depth_trainability", "--activation gelu --print-config").out);
+  CHECK_FALSE(holds(settled["nets"].get<std::string>(), "fixup"));
+}
+
 TEST_CASE("nets that start as the identity do so at every depth") {
   const Json summary =
       run_on_stripes("--nets rezero.he_normal.none,fixup.he_normal.none --depths 2,16 --steps 40 --seeds 1");
