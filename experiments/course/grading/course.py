@@ -185,6 +185,7 @@ def release(assignment, folder, student="", key=b""):
         shutil.copy(file, folder / file.name)
     (folder / "handout.md").write_text(re.sub(r"<!--.*?-->\n?", "",
                                               (assignment.folder / "handout.md").read_text(), flags=re.S))
+    shutil.copy(ROOT / "cpp/handout.md", folder / "cpp.md")
     asked = questions.questions(name, student or questions.EXAMPLE, key)
     if asked:
         (folder / "key").write_text(f"{student or questions.EXAMPLE}\n")

@@ -13,7 +13,7 @@ PORTABLE = re.compile("-march=x86-64(-v[123])?[;\"]")
 
 def files_of_course(assignment):
     """(place in the zip, path) of what grade needs."""
-    folders = [course.ROOT / "kit", course.ROOT / "grading", assignment.folder]
+    folders = [*(course.ROOT / name for name in ("kit", "grading", "cpp")), assignment.folder]
     paths = [course.ROOT / "course"] + [
         path for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
     kept_here = {assignment.source, assignment.folder / "mutants.py"}

@@ -4,7 +4,7 @@ aN/tape.cpp, in the student's tree too, writes a page of a tape. Here it is buil
 through in headless Chromium up to the step that aN/study.py names (STILL; forward steps come first), and the
 page's own drawing kept as aN/tape.svg. Without --draw, tells which pictures are drawn otherwise by now. Exit
 code: 0; 1 where one is; 2 where chromium or chromedriver is missing."""
-import shutil, subprocess, sys, tempfile
+import importlib.util, shutil, subprocess, sys, tempfile
 import course, handouts
 
 WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew")}
@@ -26,14 +26,19 @@ def still(window, page, step):
     return window.run("return tapePage.still()")
 
 
-def main(arguments):
-    sys.path.append(str(course.ROOT.parents[1] / "tests"))
+def browsing():
+    """A headless Chromium, to be used in a `with`."""
+    sys.path.append(str(course.ROOT.parents[1] / "tests/page"))
+    if not (shutil.which("chromium") and shutil.which("chromedriver") and importlib.util.find_spec("selenium")):
+        raise course.Usage("wanted a headless Chromium; install the Debian packages chromium, chromium-driver "
+                           "and python3-selenium, and take Debian's python3")
     import browser
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        raise course.Usage("chromium or chromedriver is not found; install the Debian packages chromium and "
-                           "chromium-driver")
+    return browser.Browser()
+
+
+def main(arguments):
     wrong = []
-    with browser.browsing() as window:
+    with browsing() as window:
         for name in [path.parent.name for path in sorted(course.ROOT.glob("a*/tape.cpp"))]:
             step = course.module_of(name, "study.py").STILL
             with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
-"""Stubs score 0 and fail as what is to be written, references score 100, the example of a1.h compiles, and
-neither a solution nor a hidden test is in a built student's tree or in the installed package."""
+"""Stubs score 0 and fail as what is to be written, references score 100, the examples of a1.h and of the page
+of C++ run, and neither a solution nor a hidden test is in a built student's tree or in the installed package."""
 import os, re, subprocess
 import course, leaks, submissions
 
@@ -22,6 +22,20 @@ def test_stubs_score_0_the_reference_100_and_nothing_leaks(name, assignment, pre
     secrets = leaks.secrets(assignment)  # the tree's objects are looked through too
     assert leaks.found_in(assignment.folder, secrets), "the search finds no solution where there is one"
     assert not leaks.found_in(tree, secrets) + leaks.found_in(prefix, secrets)
+
+
+def test_the_page_of_cpp_prints_what_it_says(prefix, folder):
+    """In a student's tree of a1, where the page is cpp.md."""
+    tree = folder / "a1"
+    course.release(course.Assignment("a1"), tree)
+    blocks = re.findall(r"(?s)```cpp\n(.*?)```", (tree / "cpp.md").read_text())
+    (tree / "a1.cpp").write_text("")
+    (tree / "driver.cpp").write_text("\n".join([
+        '#include "a1.h"', *blocks, "int main() {",
+        *(f"{name}();" for name in re.findall(r"(?m)^void (\w+)\(\) \{", "".join(blocks))), "}"]))
+    printed = subprocess.run([course.built(tree, prefix) / "driver"], capture_output=True, text=True).stdout
+    said = re.findall(r"// prints (.*)", "".join(blocks))
+    assert len(blocks) == 5 and printed.splitlines() == said, printed
 
 
 def test_the_example_of_a_header_gives_what_it_says(prefix, folder):
