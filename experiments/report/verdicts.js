@@ -7,7 +7,8 @@ const classOf = (verdict) => (/ by its source$/.test(verdict) ? "about another t
   : classes.includes(verdict) ? verdict : "not judged");
 const kinds = {  // what a colour says
   confirmed: "good", "true by its source": "good", partly: "half", "partly by its source": "half", refuted: "bad",
-  "refuted at this size": "bad", "not borne out on this CPU": "bad", "not borne out on the task tried": "bad", "false by its source": "bad",
+  "refuted at this size": "bad", "not borne out on this CPU": "bad", "not borne out on the task tried": "bad",
+  "false by its source": "bad",
   "too few seeds": "plain", "about another text": "read", holds: "good", "does not hold": "bad",
 };
 const kindOf = (verdict) => kinds[verdict] ?? "open";
