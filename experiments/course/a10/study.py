@@ -28,6 +28,7 @@ def charts(ask):
 
 
 # --- the handout's numbers and pictures; a student's tree ends above this line
+import math
 import chart, course
 from tensors import Array
 
@@ -59,6 +60,19 @@ def chain(values):
     for value in values[1:]:
         found = cases.f32(found + value)
     return found
+
+
+def partners(rank, size=5):
+    """(whom it receives from, whom it sends to, or None) on the way up the tree."""
+    stride, found = 1, []
+    while stride < size and rank % (2 * stride) == 0:
+        found += [rank + stride] if rank + stride < size else []
+        stride *= 2
+    return found, rank - stride if rank else None
+
+
+receives = lambda rank: ", ".join(map(str, partners(rank)[0])) or "nobody"
+sends = lambda rank: "nobody" if rank == 0 else str(partners(rank)[1])
 
 
 def rounds(values):

@@ -11,6 +11,10 @@ chosen, not found. Every number with a point or a fraction bar must be in the co
 number that differs, or that nothing computes, is a line. So is a picture that the reference would draw
 otherwise.
 
+Each blank has an answer in the comment that follows it, in the blanks' order. "answer = expression" is a value,
+"answer formula = expression" a formula whose value must be that of the expression, "answer own" is what students
+find by themselves; "let name = expression" defines what formulas use.
+
 Exit code: 0 when all is right, 1 when something is not, 2 for wrong usage."""
 import fractions, math, pathlib, re, subprocess, tempfile
 import chart, course, marked, ranks, tensors
@@ -23,7 +27,17 @@ WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew"),
 COMMENT = re.compile(r"<!--(.*?)-->\n?", re.S)
 PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+|/\d+(?![\w.]))")
 
+BLANK = "______"
 SECONDS = 60  # for one question
+
+
+def stretches(text):
+    """(text, the comment after it, the comment's line)"""
+    start = 0
+    for comment in COMMENT.finditer(text):
+        yield text[start:comment.start()], comment[1], text[:comment.start()].count("\n") + 1
+        start = comment.end()
+    yield text[start:], "", text.count("\n")
 
 
 def without_comments(text):
@@ -128,19 +142,42 @@ def value_of(text):
     return float(text), 0.5000001 * 10.0 ** (int(exponent or 0) - after)
 
 
+def answers(comment, space):
+    """(text, what is wrong with it or None) of each blank before a comment."""
+    space, flat = dict(space), lambda value: list(value) if isinstance(value, (list, tuple)) else [value]
+    for item in map(str.split, comment.split(";")):
+        if item[:1] == ["let"]:
+            exec(" ".join(item[1:]), space)
+        if item[:1] != ["answer"]:
+            continue
+        formula, _, expression = " ".join(["", *item[1:]]).partition(" = ")
+        formula = formula.strip()
+        if formula == "own":
+            yield "the student's own", None
+            continue
+        found = flat(eval(expression.strip(), space))
+        given = flat(eval(formula, space)) if formula else found
+        same = len(given) == len(found) and all(
+            a == b if isinstance(a, str) else math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-9)
+            for a, b in zip(given, found))
+        yield (formula.replace("**", "^") or ", ".join(v if isinstance(v, str) else f"{v:.6g}" for v in found),
+               None if same else f"the answer {formula} is {given}, {expression.strip()} is {found}")
+
+
 def faults(text, space):
-    """What is wrong with a handout's numbers, a line each; and how many are right."""
-    wrong, right, start = [], 0, 0
-    stretches = []
-    for comment in COMMENT.finditer(text):
-        stretches.append((text[start:comment.start()], comment[1], text[:comment.start()].count("\n") + 1))
-        start = comment.end()
-    stretches.append((text[start:], "", text.count("\n")))
-    for printed, comment, line in stretches:
+    """What is wrong with a handout's numbers and answers, a line each; and how many numbers are right."""
+    wrong, right = [], 0
+    for printed, comment, line in stretches(text):
+        told = list(answers(comment, space))
+        wrong += [f"line {line}: {fault}" for _, fault in told if fault]
+        if len(told) != printed.count(BLANK):
+            wrong.append(f"line {line}: {printed.count(BLANK)} blanks before it, {len(told)} answers")
         covered, printed = set(), plain(printed)
         for item in filter(str.strip, comment.split(";")):
             words, equals, expression = item.partition("=")
             names = words.split()
+            if names[0] in ("answer", "let"):
+                continue
             if not equals:
                 covered |= set(map(plain, names[1:])) if names[0] == "given" else {
                     wrong.append(f"line {line}: {item.strip()} is no equation")}

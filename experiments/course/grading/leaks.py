@@ -55,7 +55,7 @@ def formulas(assignment):
 
 def read_by_students(assignment):
     """{name: text}: the handout, the header, the stub, the hints."""
-    return {"handout.md": (assignment.folder / "handout.md").read_text(),
+    return {"handout.md": re.sub(r"(?s)<!--.*?-->", "", (assignment.folder / "handout.md").read_text()),
             f"{assignment.name}.h": (assignment.folder / f"{assignment.name}.h").read_text(),
             assignment.source.name: marked.stubs(assignment.source.read_text(), ""),
             "hints": "\n".join(case["hint"] or "" for case in assignment.cases)}
