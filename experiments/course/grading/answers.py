@@ -11,13 +11,15 @@ def page(name, text, space):
     """`text` is the handout's, with its comments."""
     lines = [re.search(r"(?m)^# (.*)$", text)[0] + ": the answers to the blanks", "",
              "For the staff alone. Made by `course answers`."]
+    heading = []
     for printed, comment, _ in handouts.stretches(text):
         told = (answer for answer, _ in handouts.answers(comment, space))
-        for block in re.split(r"\n\n|\n(?=\d\. |- )", printed):
-            if block.startswith("## "):
-                lines += ["", block]
+        for block in map(str.strip, re.split(r"\n\n|\n(?=\d\. |- )", printed)):
+            if block.startswith("#"):
+                heading = ["", block]
             elif handouts.BLANK in block:
-                lines += ["", re.sub(handouts.BLANK, lambda _: f"**{next(told)}**", block.strip("\n"))]
+                lines += [*heading, "", re.sub(handouts.BLANK, lambda _: f"**{next(told)}**", block)]
+                heading = []
     return "\n".join(lines) + "\n"
 
 
