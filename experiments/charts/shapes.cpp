@@ -1,6 +1,5 @@
 #include "shapes.h"
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,8 +21,12 @@ double rounded(double value, int digits) {
 
 // The fewest digits that give this number again, without an exponent.
 std::string shortest(double value) {
-  char text[400];
-  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr};
+  char text[800];
+  for (int digits = 0; digits < 400; ++digits) {
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
+  return text;
 }
 
 std::string with_minus(const std::string& text) { return text[0] == '-' ? "−" + text.substr(1) : text; }

@@ -5,6 +5,8 @@
 #include "../harness/lists.h"
 #include "../harness/table.h"
 #include "../harness/text_chart.h"
+#include "bits.h"
+#include "plots.h"
 
 namespace isobar::decay {
 namespace {
@@ -166,37 +168,21 @@ void record_series(Run& run, const std::string& prefix, const Result& result) {
 }
 
 void plot_layers(Run& run, const Result& result, const PrintedColumns& printed) {
-  std::vector<double> layers;
-  for (size_t layer = 0; layer < result.theory.size(); ++layer)
-    layers.push_back(static_cast<double>(layer + 1));
-  const auto plot = [&](const std::string& key, const std::vector<std::string>& figures, const Phrase& title,
-                        const Phrase& quantity, double LayerSignal::*measured_value,
-                        Prediction LayerTheory::*predicted, const std::vector<double>& source) {
-    PlotCurve measured{{"median [min, max]", "中位数 [最小, 最大]"}},
-        theory{{"theory", "理论"}, Role::theory, layers};
-    for (size_t layer = 0; layer < layers.size(); ++layer) {
-      measured.add(layers[layer], layer_spread(result.runs, layer, measured_value));
-      const Prediction& prediction = result.theory[layer].*predicted;
-      theory.y.push_back(prediction.median);
-      if (std::isnan(prediction.log_sd)) continue;
-      theory.low.push_back(prediction.median * std::exp(-prediction.log_sd));
-      theory.high.push_back(prediction.median * std::exp(prediction.log_sd));
-    }
-    Plot wanted{.title = title + (", " + result.config.net_name()),
-                .x = {"layer", "层"},
-                .y = quantity,
-                .log = true,
-                .curves = {measured, theory},
-                .key = key,
-                .figures = figures};
-    if (!source.empty()) wanted.curves.push_back({{"printed", "印出"}, Role::printed, layers, source});
-    run.plot(wanted);
-  };
-  plot("std", {".std", ".ratio"}, {"std of each layer's output", "各层输出的标准差"}, {"std", "标准差"},
-       &LayerSignal::output_std, &LayerTheory::output_std, printed.std);
-  plot("grad_norm", {"grad_norm"}, {"gradient norm of each layer's weight", "各层权重的梯度范数"},
-       {"gradient norm", "梯度范数"}, &LayerSignal::weight_gradient_norm, &LayerTheory::weight_gradient_norm,
-       printed.weight_gradient_norm);
+  std::vector<Spread> stds, gradients;
+  for (size_t layer = 0; layer < result.theory.size(); ++layer) {
+    stds.push_back(layer_spread(result.runs, layer, &LayerSignal::output_std));
+    gradients.push_back(layer_spread(result.runs, layer, &LayerSignal::weight_gradient_norm));
+  }
+  run.plot(std_plot(result.config, stds, result.theory, printed.std));
+  run.plot(gradient_plot(result.config, gradients, result.theory, printed.weight_gradient_norm));
+}
+
+std::string bits_of(const Result& result) {
+  Bits bits;
+  for (const Signals& signals : result.runs)
+    for (const LayerSignal& layer : signals.layers)
+      bits.add(layer.output_std), bits.add(layer.weight_gradient_norm);
+  return bits.text();
 }
 
 void print_layers(Run& run, const Result& result) {

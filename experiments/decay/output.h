@@ -22,6 +22,9 @@ struct PrintedColumns {
 };
 void plot_layers(Run& run, const Result& result, const PrintedColumns& printed);
 
+// The number of std and gradient norm of every seed and layer (bits.h): equal for equal bits.
+std::string bits_of(const Result& result);
+
 // At most 24 layers, evenly chosen, as a table; std and gradient norm as charts.
 void print_layers(Run& run, const Result& result);
 
