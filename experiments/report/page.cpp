@@ -12,6 +12,7 @@
 #include "../../data/utf8_stream.h"
 #include "../harness/lists.h"
 #include "figures.h"
+#include "live_chapter.h"
 
 namespace isobar::fixtures {
 extern const char page[], style[], charts[], words[], elements[], formulas[], verdicts[], prose[], claims[], runs[],
@@ -30,14 +31,6 @@ Json summary_in(const std::string& folder) {
   check(summary.is_object() && summary.contains("program"),
         "'{}' is not the summary of a run; run the study again", path);
   return summary;
-}
-
-// JSON inside a script element must not end it, and no mark in it may turn the direction of the page's text.
-std::string embedded(const Json& json) {
-  std::string text =
-      printable(with_named_infinities(json).dump(-1, ' ', false, Json::error_handler_t::replace));
-  for (size_t at = 0; (at = text.find('<', at)) != std::string::npos; at += 6) text.replace(at, 1, "\\u003c");
-  return text;
 }
 
 // The template with each @name@ replaced.
@@ -103,6 +96,14 @@ Json shown_heatmap(Json map) {
 
 }  // namespace
 
+// JSON inside a script element must not end it, and no mark in it may turn the direction of the page's text.
+std::string embedded(const Json& json) {
+  std::string text =
+      printable(with_named_infinities(json).dump(-1, ' ', false, Json::error_handler_t::replace));
+  for (size_t at = 0; (at = text.find('<', at)) != std::string::npos; at += 6) text.replace(at, 1, "\\u003c");
+  return text;
+}
+
 // Adds a run under its folder's name, or the whole folder where that name is taken. Returns the name.
 // `named`: by the reader, and not as a part of another run.
 std::string Content::add_run(const std::string& folder, const std::string& wanted, const Json& summary,
@@ -119,6 +120,7 @@ std::string Content::add_run(const std::string& folder, const std::string& wante
   for (const auto& [what, value] : environment.items())  // what all runs share is said once
     if (!environment_.contains(what) || environment_[what] != value) run["environment"][what] = value;
   runs_.push_back(std::move(run));
+  if (const Json stored = stored_run(summary); !stored.is_null()) stored_.push_back(stored);
   return name;
 }
 
@@ -164,7 +166,7 @@ void Content::add(const Json& summary, const std::string& folder) {
   progress_ = summary.value("progress", Json());
 }
 
-std::string Content::page(const std::string& lang) const {
+std::string Content::page(const std::string& lang, bool live) const {
   Json claims = Json::array();
   for (const Json& claim : claims_) claims.push_back(shown_claim(claim));
   charts::Markup drawn = claims_table(claims_);
@@ -190,7 +192,9 @@ std::string Content::page(const std::string& lang) const {
                                  {"prose", fixtures::prose},
                                  {"claims", fixtures::claims},
                                  {"runs", fixtures::runs},
-                                 {"script", fixtures::script}});
+                                 {"script", fixtures::script},
+                                 {"policy", live ? live_policy : ""},
+                                 {"live", live ? live_chapter(stored_) : ""}});
 }
 
 Json shown_run(const Json& summary) {

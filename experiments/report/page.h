@@ -28,16 +28,21 @@ class Content {
   // {"name": …, "program": …, "plots": […], …} each.
   const Json& runs() const { return runs_; }
 
-  // The whole page, as one HTML file. `lang` is "en" or "zh"; the reader can switch.
-  std::string page(const std::string& lang) const;
+  // The whole page, as one HTML file. `lang` is "en" or "zh"; the reader can switch. `live`: with the chapter
+  // that runs a study in the reader's browser (live_chapter.h).
+  std::string page(const std::string& lang, bool live = false) const;
 
  private:
   std::string add_run(const std::string& folder, const std::string& name, const Json& summary, bool named);
   void add_claim(Json claim, const std::map<std::string, std::string>& names);
 
   Json claims_ = Json::array(), sources_ = Json::object(), runs_ = Json::array(), missing_ = Json::array();
+  Json stored_ = Json::array();  // for the live chapter
   Json environment_ = Json::object(), progress_;
 };
+
+// JSON as it can stand in a script element of a page.
+std::string embedded(const Json& json);
 
 // --- What the page shows of a summary: thinned curves, values in five digits, of a claim what is shown.
 

@@ -13,10 +13,11 @@ namespace {
 struct ReportLine {
   std::vector<std::string> folders;
   std::string output, lang = "en", svg;
+  bool live = false;
 };
 
 void write_page(const ReportLine& line, const report::Content& content) {
-  const std::string page = content.page(line.lang),
+  const std::string page = content.page(line.lang, line.live),
                     output = line.output.empty() ? "report.html" : line.output;
   write_file_atomically(output, page);
   fmt::print("{}: {} claims, {} runs, {} KiB\n", output, content.claim_count(), content.run_count(),
@@ -41,6 +42,7 @@ int report(const Words& words) {
       ->required();
   tool.option("-o,--output", line.output, "the file to write; report.html, or KEY.svg, where it is not said");
   tool.option("--svg", line.svg, "a picture of one plot in place of the page: RUN.KEY, or KEY of all runs");
+  tool.option("--live", line.live, "the page has a chapter that runs decay_study in the reader's browser");
   tool.option("--lang", line.lang, "language, of the page at first", one_of({"en", "zh"}));
   return tool.run(words, [&] {
     report::Content content;

@@ -304,6 +304,13 @@ between = [0.9, 1.1]
 why = "a tenth to either side"
 )";
 
+TEST_CASE("the live chapter's module was made of the sources that are here") {
+  const std::string root = ISOBAR_SOURCE_DIR, module = file_text(root + "/experiments/fixtures/live_module.txt");
+  const Outcome sources = run_command(root + "/experiments/report/live/build --sources");
+  const std::string made = "made by experiments/report/live/build of sources " + sources.out;
+  CHECK_MESSAGE(module.starts_with(made), "run experiments/report/live/build, whose first lines say what it needs");
+}
+
 TEST_CASE("the page of a run stands alone and works in a browser") {
   const TemporaryFolder folder;
   const std::string out = folder / "all", rmsnorm = folder / "rmsnorm", lm = folder / "lm";
@@ -330,6 +337,11 @@ TEST_CASE("the page of a run stands alone and works in a browser") {
   ran("isobar report", (folder / "own") + " -o " + own);
   CHECK(holds(file_text(own), "\"seed\":3"));
   browse("page/report_page.py", {claims, training, own, kept});
+  const std::string live = folder / "live.html";
+  ran("isobar report", out + " " + rmsnorm + " --live -o " + live);
+  CHECK(file_text(live).size() < 3 << 19);
+  CHECK_FALSE(holds(page, "wasm"));
+  browse("page/live_page.py", {live, ISOBAR_BINARY_DIR "/bin/decay_study"});
   browse("page/hostile_page.py", {ISOBAR_BINARY_DIR "/bin/isobar", file, lm, folder / "own"});
 }
 

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Runs studies in the live chapter of a page and natively, and compares their bits: live_page.py PAGE DECAY_STUDY [FOLDER]
+
+PAGE is of `isobar report --live`, of a run with the text's own setting and its claims. With FOLDER it leaves
+pictures there, before, during and after a press. Exit codes: browser.py."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from browser import Browser, expect
+from selenium.webdriver.common.keys import Keys
+
+SETTINGS = [
+    {"depth": 5, "width": 64, "seeds": 4},
+    {"depth": 100, "width": 48, "init": "default_nobias"},  # far below the smallest normal float
+    {"depth": 40, "width": 96, "batch": 9, "init": "normal01"},  # beyond the largest
+    {"depth": 3, "width": 50, "batch": 7, "norm": "layernorm", "loss": "mean"},
+    {"depth": 4, "width": 33, "batch": 5, "norm": "rmsnorm", "order": "relu_norm", "loss": "random"},
+    {"depth": 4, "width": 40, "norm": "batchnorm", "topology": "pre", "init": "he_normal"},
+    {"depth": 4, "width": 40, "norm": "dyt", "topology": "post", "init": "xavier_uniform"},
+    {"depth": 3, "width": 24, "norm": "stdnorm", "init": "orthogonal", "seed": 7},
+    {"depth": 6, "width": 32, "topology": "skipinit", "init": "lecun_normal"},
+    {"depth": 6, "width": 32, "topology": "fixup", "loss": "random"},
+]
+
+
+def native_bits(program, setting, folder):
+    flags = [f"--{name}={value}" for name, value in setting.items()]
+    subprocess.run([program, *flags, "--out", folder, "--force"], check=True, stdout=subprocess.DEVNULL)
+    return json.loads(pathlib.Path(folder, "summary.json").read_text())["bits"]
+
+
+def press(browser, setting):
+    """In the page, without its controls."""
+    return browser.execute_async_script("""const [setting, done] = arguments;
+        change({...textSetting, ...setting}); press().then((bits) => done(bits || live.error));""", setting)
+
+
+def wait(browser, state):
+    return browser.execute_async_script("""const [state, done] = arguments;
+        const look = () => live.state === state ? done(true) : live.state === 'failed' ? done(false) : setTimeout(look, 5);
+        look();""", state)
+
+
+def compare_bits(browser, program):
+    with tempfile.TemporaryDirectory() as folder:
+        for setting in SETTINGS:
+            setting = {"seeds": 2, **setting}
+            wanted, got = native_bits(program, setting, folder), press(browser, setting)
+            expect(got == wanted, f"{got} is native's {wanted}: {setting}")
+
+
+def press_default(browser, picture):
+    browser.run("change({...textSetting}); document.getElementById('live').scrollIntoView({behavior: 'instant'});")
+    picture("before")
+    browser.run("document.getElementById('live-press').focus()")
+    browser.press(Keys.ENTER)
+    browser.execute_async_script("""const [done] = arguments;
+        const look = () => live.done > 2 || live.state !== 'running' ? done() : setTimeout(look, 5);
+        look();""")
+    picture("during")
+    expect(wait(browser, "finished"), "the enter key runs the text's own net")
+    seconds, threads = browser.run("return [live.seconds, live.threads]")
+    print(f"      20 seeds of 8 layers of 512 took {seconds:.2f} s on {threads} threads")
+    own, stored, word = browser.run("""const line = document.getElementById('live-bits').parentElement;
+        return [...line.querySelectorAll('code, span')].map((e) => e.textContent)""")
+    expect(own == stored and word == "the same in every bit", f"its bits {own} are those of the stored run: {word}")
+    pairs = browser.run("""return [...document.querySelectorAll('#live-verdicts tbody tr')].map((row) =>
+        [row.cells[0], ...row.querySelectorAll('.badge')].map((e) => e.textContent))""")
+    expect(len(pairs) > 3 and all(live == page for _, live, page in pairs), f"so are the verdicts: {pairs}")
+    picture("after")
+
+
+def stop(browser):
+    browser.run("change({...textSetting, depth: 200}); press();")
+    expect(browser.execute_async_script("""const [done] = arguments;
+        setTimeout(() => done(live.state === 'running'), 300);"""), "200 layers run")
+    ms = browser.run("""const began = performance.now();
+        document.getElementById('live-press').click();
+        return live.workers === null && live.state === 'stopped' ? performance.now() - began : 1e9;""")
+    expect(ms <= 300, f"Stop takes {ms:.0f} ms")
+
+
+def links_and_errors(browser, page):
+    browser.get(pathlib.Path(page).resolve().as_uri() + "#live?norm=rmsnorm&depth=3&width=16&seeds=2")
+    browser.execute_async_script("live.ready.then(arguments[0])")
+    shown = browser.run("return ['norm', 'depth', 'width'].map((name) => document.getElementById('live-' + name).value)")
+    expect(shown == ["rmsnorm", "3", "16"], f"a link carries its setting: {shown}")
+    said = press(browser, {"depth": 100000})
+    expect("depth" in said and browser.run("return document.querySelector('#live [role=alert]').textContent") != "",
+           f"a depth beyond the module's memory is refused: {said}")
+    said = press(browser, {"norm": "no such norm"})
+    expect("norm" in said, f"so is a norm that nobody knows: {said}")
+
+
+def in_every_look(browser, picture):
+    for lang in ("zh", "en"):
+        browser.run(f"speak('{lang}')")
+        for scheme in ("dark", "light"):
+            browser.prefer(scheme)
+            for width in (380, 1280):
+                browser.window(width, 1000)
+                browser.run("document.getElementById('live').scrollIntoView({behavior: 'instant'})")
+                browser.execute_async_script("setTimeout(arguments[0], 100)")
+                wide = browser.run("return document.documentElement.scrollWidth")
+                expect(wide <= width, f"in {lang}, {scheme}, {width} pixels need no sideways scrolling: {wide}")
+                picture(f"{lang}_{scheme}_{width}")
+
+
+def main():
+    page, program, *folder = sys.argv[1:]
+    with Browser() as browser:
+        def picture(name):
+            if folder:
+                browser.save_screenshot(str(pathlib.Path(folder[0], f"live_{name}.png")))
+        browser.prefer("light")
+        browser.open(page)
+        browser.execute_async_script("live.ready.then(arguments[0])")
+        expect(not browser.run("return live.error"), "the module is loaded")
+        compare_bits(browser, program)
+        press_default(browser, picture)
+        in_every_look(browser, picture)
+        stop(browser)
+        links_and_errors(browser, page)
+        browser.expect_silence()
+
+
+if __name__ == "__main__":
+    main()
