@@ -62,7 +62,7 @@ std::string live_chapter(const Json& stored_runs) {
   Json data = {{"claims", claims_of_runs({"blog8", "blog8_rmsnorm"})}, {"stored", stored_runs}};
   for (const char* run : {"blog8", "blog8_rmsnorm"})
     data["printed"][run] = {{"std", claims::printed_values(run, "layer{}.std", layers)},
-                            {"gradient", claims::printed_values(run, "layer{}.grad_norm", layers)}};
+                            {"gradient", claims::printed_values(run, "layer{}.weight_grad_norm", layers)}};
   std::string text = "\n<style>";
   text += fixtures::live_style;
   text += "</style>\n<script type=\"application/json\" id=\"live-data\">" + embedded(data);

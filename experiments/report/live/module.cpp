@@ -124,12 +124,12 @@ Json measured() {
   for (int64_t layer = 0; layer < depth(); ++layer) {
     const std::string prefix = fmt::format("layer{}.", layer + 1);
     add(prefix + "std", at(&Seed::output_std, layer));
-    add(prefix + "grad_norm", at(&Seed::gradient, layer));
+    add(prefix + "weight_grad_norm", at(&Seed::gradient, layer));
     if (state.config.norm != "none") add(prefix + "std_norm", at(&Seed::norm_std, layer));
     if (layer > 0) add(prefix + "ratio", [=](const Seed& seed) { return ratio(seed, layer); });
   }
-  add("grad_norm.last_over_first", [](const Seed& s) { return s.gradient.back() / s.gradient.front(); });
-  add("grad_norm.first_over_last",
+  add("weight_grad_norm.last_over_first", [](const Seed& s) { return s.gradient.back() / s.gradient.front(); });
+  add("weight_grad_norm.first_over_last",
       [](const Seed& s) { return 1 / (s.gradient.back() / s.gradient.front()); });
   if (depth() > 2)
     add("ratio.last_over_second", [&](const Seed& s) { return ratio(s, depth() - 1) / ratio(s, 1); });
