@@ -189,12 +189,10 @@ Json rehearse(const Run& run, const PlannedRun& planned, const Json& config) {
   const std::string folder = run.folder() + "/rehearsal", path = folder + "/summary.json";
   arguments.insert(arguments.end(), {"--force", "--out", folder, "--threads", "1"});
   const Cost most{.bytes = share().bytes, .seconds = 30};
-  const Finished finished =
-      run_child("/bin/sh", limited(program_path(planned), arguments, most, 1), Complaints::kept);
+  run_child("/bin/sh", limited(program_path(planned), arguments, most, 1), Complaints::kept);
   Json summary;
   if (std::filesystem::exists(path)) summary = parse_json<Json>(read_file(path, size_t{1} << 30));
   std::filesystem::remove_all(folder);
-  check(finished.code != 2, "{}: {}", planned.where, last_line(finished.err));
   return summary.is_object() ? summary.value("measured", Json()) : Json();
 }
 

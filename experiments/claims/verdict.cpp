@@ -10,16 +10,16 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// The looks at this value with the present one, which costs nothing where it was taken before.
-std::vector<int64_t> looks_at(const Part& part, const Spread& seeds, const Runs& runs) {
+// The looks at this value with the present one at so many seeds, which costs nothing where it was taken before.
+std::vector<int64_t> looks_at(const Part& part, std::set<int64_t> looks, const Runs& runs) {
   const auto earlier = runs.looks.find({part.run, part.key});
-  std::set<int64_t> looks{std::ssize(seeds.values)};
   if (earlier != runs.looks.end()) looks.insert(earlier->second.begin(), earlier->second.end());
   return {looks.begin(), looks.end()};
 }
 
 Finding find(const Part& part, const Runs& runs, int64_t parts) {
   Finding finding{&part};
+  finding.looks = looks_at(part, {}, runs);
   if (const auto mistake = runs.mistakes.find(&part); mistake != runs.mistakes.end()) {
     finding.not_run = mistake->second;
     finding.mistaken = true;
@@ -41,7 +41,7 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   finding.theory = number_from(measured[part.key].value("theory", Json()));
   finding.corpus = run->second.value("corpus", "");
   finding.trained = trained_on(run->second, part.key);
-  finding.looks = looks_at(part, finding.seeds, runs);
+  finding.looks = looks_at(part, {std::ssize(finding.seeds.values)}, runs);
   const int64_t look = std::ssize(finding.looks);
   finding.reading = read(part.predicate, finding.seeds, parts, look, busy);
   if (finding.reading.outcome == PartOutcome::fails)

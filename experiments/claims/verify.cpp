@@ -138,19 +138,12 @@ class Mistakes {
   std::vector<std::string> all_;
 };
 
-// Adds the claims' mistakes that show before the run is made. Which keys it has, its results decide: the best of
-// several rates, say. How a key may end, a rehearsal and the kept values tell.
-void check_before(const Run& run, const PlannedRun& planned, const Json& config, Mistakes& mistakes) {
-  try {
-    const Json measured = rehearse(run, planned, config);
-    if (!measured.is_object()) return;
-    std::set<std::string> ends;
-    for (const std::vector<std::string>& keys : {keys_of(measured), kept_keys(planned)})
-      for (const std::string& key : keys) ends.insert(end_of(key));
-    mistakes.add_keys(planned.name, measured, ends);
-  } catch (const Error& error) {
-    mistakes.add_run(planned.name, error.what());
-  }
+// How the keys of a run may end. Which keys it has, its results decide: the best of several rates, say.
+std::set<std::string> ends_of_keys(const Json& rehearsed, const PlannedRun& planned) {
+  std::set<std::string> ends;
+  for (const std::vector<std::string>& keys : {keys_of(rehearsed), kept_keys(planned)})
+    for (const std::string& key : keys) ends.insert(end_of(key));
+  return ends;
 }
 
 Json to_json(const ClaimFile& file) {
@@ -247,7 +240,8 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   for (const PlannedRun& one : planned) {
     if (one.shipped || std::ranges::count(to_make, one.name) == 0) continue;
     run.say("{}: checking its keys, by one seed and a few steps\n", one.name);
-    check_before(run, one, configs[one.name], mistakes);
+    if (const Json rehearsed = rehearse(run, one, configs[one.name]); rehearsed.is_object())
+      mistakes.add_keys(one.name, rehearsed, ends_of_keys(rehearsed, one));
   }
   std::erase_if(planned, [&](const PlannedRun& one) { return unneeded(one.name); });
   std::erase_if(to_make, unneeded);
