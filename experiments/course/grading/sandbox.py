@@ -1,6 +1,6 @@
 """Runs one program that nobody trusts: operating.md, "How a submission is confined". Where it may look is
 confined by one of CONFINED; all that it starts is killed after it."""
-import ctypes, functools, os, re, resource, shutil, signal, tempfile, time
+import ctypes, functools, mmap, os, re, resource, shutil, signal, tempfile, time
 from dataclasses import dataclass
 import calls, landlock
 
@@ -150,8 +150,9 @@ def kill_all(before):
 
 @functools.cache
 def alone(program):
-    """What a program must see beside itself: the files that it is loaded from, and few of the kernel's. They
-    are read here, so that all of their pages are in memory: by none can a test tell what another has read."""
+    """What a program must see beside itself: the files that it is loaded from, and few of the kernel's. Each page
+    is touched here as a test would, by its address: read() leaves marks for reading ahead, and the first test
+    that touches one counts a fault that no later test does. So by none can a test tell what another has read."""
     done = run(["/usr/bin/ldd", "/usr/bin/prlimit", program], b"", "/tmp", [program], Limits())
     found = set(re.findall(r"(?m)^\t(?:.* => )?(/\S+) \(0x", done.output))
     if not found:
@@ -159,9 +160,8 @@ def alone(program):
     files = [*sorted(path for path in found if os.path.realpath(path).startswith(("/usr/", "/lib"))),
              "/usr/bin/prlimit", "/etc/ld.so.cache"]
     for path in files:
-        with open(path, "rb", buffering=0) as file:
-            while file.read(1 << 20):
-                pass
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as pages:
+            pages[::mmap.PAGESIZE]
     return (*files, *KERNEL)
 
 
