@@ -28,7 +28,6 @@ def charts(ask):
 
 
 # --- the handout's numbers and pictures; a student's tree ends above this line
-import math
 import chart, course
 from tensors import Array
 
