@@ -11,7 +11,8 @@ Installs the Debian packages that are missing, builds into build/, runs every st
   build/bin/isobar verify --quick   every study small, a table as each ends, and a verdict on each claim of
                                     five texts and a chapter on five papers
   build/bin/train_lm                a small language model on Tiny Shakespeare, every module observed
-  build/bin/isobar report           the page, runs/report.html: there from the first study on, and renewed
+  build/bin/isobar report           the page, runs/report.html: there from the first study on, and renewed;
+                                    at the end with a chapter that runs the eight layers in your browser
 On two idle cores the first table is there two minutes after the packages, everything after ten. Studies that finished with
 the same settings are not run again, and a training that is in runs/train_lm stays: remove runs/ to measure anew.
 
@@ -63,6 +64,6 @@ for folder in runs/verify runs/train_lm; do
   [[ -f $folder/summary.json ]] && folders+=("$folder")
 done
 ((${#folders[@]})) || exit $status
-build/bin/isobar report "${folders[@]}" -o "$page"
+build/bin/isobar report "${folders[@]}" --live -o "$page"
 say "the page: file://$PWD/$page"
 exit $status

@@ -73,6 +73,14 @@ def press_default(browser, picture):
     picture("after")
 
 
+def type_depth(browser):
+    browser.run("change({...textSetting, width: 16, seeds: 3}); document.getElementById('live-depth').select()")
+    browser.press("3" + Keys.ENTER)
+    expect(wait(browser, "finished"), "a depth and the enter key run that depth")
+    shown = browser.run("return [live.setting.depth, location.hash]")
+    expect(shown[0] == 3 and "depth=3" in shown[1], f"the address has it: {shown}")
+
+
 def stop(browser):
     browser.run("change({...textSetting, depth: 200}); press();")
     expect(browser.execute_async_script("""const [done] = arguments;
@@ -122,6 +130,7 @@ def main():
         compare_bits(browser, program)
         press_default(browser, picture)
         in_every_look(browser, picture)
+        type_depth(browser)
         stop(browser)
         links_and_errors(browser, page)
         browser.expect_silence()

@@ -74,7 +74,7 @@ EOS
 done
 before="decay_study --out runs/eight_layers --force
 isobar verify --quick --page runs/report.html"
-after="isobar report runs/verify runs/train_lm -o runs/report.html" run="cd '$house' && ./run.sh"
+after="isobar report runs/verify runs/train_lm --live -o runs/report.html" run="cd '$house' && ./run.sh"
 CODE=0 on_machine "run.sh runs the studies, writes the page and ends with its address" "$run" 0 "$before
 train_lm 
 $after" "isobar: the page: file://$house/runs/report.html"

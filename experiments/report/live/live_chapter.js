@@ -114,7 +114,8 @@ function endWorkers() {
 function press() {
   const asked = begin(), { seeds, seed } = live.setting;
   if (live.error) return showLive(), Promise.resolve("");
-  const began = performance.now(), count = Math.min(seeds, navigator.hardwareConcurrency || 2);
+  const began = performance.now(), fitting = Math.floor(2 ** 32 / live.page.own.bytes());  // in 4 GiB
+  const count = Math.max(1, Math.min(seeds, fitting, navigator.hardwareConcurrency || 2));
   const source = `"use strict";${instanceOf}${workerMain}workerMain();`;
   const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   let next = 0;
@@ -196,7 +197,14 @@ function controls() {
     const field = choices.length ? make("select", {}, ...choices.map((one) => make("option", { value: one }, one)))
       : make("input", { type: "number", min: name === "seed" ? 0 : 1, step: 1, inputMode: "numeric" });
     Object.assign(field, { id: `live-${name}`, value, disabled: without[name] ?? false, ariaLabel: liveWord("field")[name] });
-    field.onchange = () => change({ ...live.setting, [name]: choices.length ? field.value : Number(field.value) });
+    const changed = () => change({ ...live.setting, [name]: choices.length ? field.value : Number(field.value) });
+    field.onchange = changed;
+    field.onkeydown = (event) => {
+      if (event.key !== "Enter" || choices.length) return;
+      event.preventDefault();  // the form that it would submit is made anew
+      changed();
+      press();
+    };
     return make("label", { htmlFor: field.id }, liveWord("field")[name], field);
   });
   const named = Object.entries(presets).map(([name, preset]) => {
@@ -275,11 +283,14 @@ const commandOfSetting = () => ["decay_study", ...Object.entries(live.setting)
 function bitsLines() {
   if (live.state !== "finished") return [];
   const stored = storedRun(), code = make("code", { id: "live-bits" }, live.bits);
-  const line = make("p", {}, `${liveWord("bits")}: `, code, " ");
+  const line = make("p", {}, `${liveWord("bits")}: `, code);
   if (stored) {
     const same = stored.bits === live.bits;
     line.append(`${liveWord("stored")}: `, textIn("code", stored.bits), " ", textIn("span", liveWord(same ? "same" : "other"), same ? "same" : "other"));
-  } else line.append(liveWord("compare")(commandOfSetting()));
+  } else {
+    const [before, after] = liveWord("compare");
+    line.append(before, textIn("code", commandOfSetting()), after);
+  }
   return [line, textIn("p", liveWord("what"), "note")];
 }
 
@@ -289,7 +300,8 @@ function verdictLines() {
   const rows = live.judged.map((claim) => {
     const printed = data.claims.find(({ id }) => id === claim.id);
     const reasons = claim.parts.map((part) => `${inLanguage(part, "says")}: ${inLanguage(part, "outcome_text")}, ${inLanguage(part, "measured")}`);
-    const more = make("details", {}, textIn("summary", word("parts")(claim.parts.length)), ...reasons.map((text) => textIn("p", text, "note")));
+    const notes = reasons.map((text) => textIn("p", text, "note"));
+    const more = notes.length > 1 ? make("details", {}, textIn("summary", word("parts")(notes.length)), ...notes) : notes[0];
     return make("tr", {}, make("th", { scope: "row" }, printed ? claimLink(claim) : claim.id),
       make("td", {}, inLanguage(claim, "claim"), more), make("td", {}, badge(claim.verdict)),
       make("td", {}, printed ? badge(printed.verdict) : "–"));

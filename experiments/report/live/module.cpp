@@ -82,15 +82,18 @@ struct Setting : Fields {
   }
 };
 
-// A browser's tab has 4 GiB for a module; a weight, its gradient while it is made, and what a layer keeps.
+// What one seed takes: weights, and what a layer keeps of each number that passes it.
+double bytes_of(const decay::Config& c) {
+  const int64_t weights = (c.is_block() ? 2 : 1) * c.width * c.width, kept = 16 * c.batch * c.width;
+  return 4.0 * static_cast<double>(c.depth * (weights + kept));
+}
 constexpr int64_t most_depth = 1000, most_width = 512, most_batch = 256, most_seeds = 100;
 void check_size(const decay::Config& c) {
   check(c.depth <= most_depth && c.width <= most_width && c.batch <= most_batch && c.seeds <= most_seeds,
         "here depth is at most {}, width {}, batch {} and seeds {}; decay_study takes more", most_depth,
         most_width, most_batch, most_seeds);
-  const int64_t numbers = c.depth * c.width * ((c.is_block() ? 2 : 1) * c.width + 16 * c.batch);
-  check(numbers <= int64_t{1} << 28,
-        "depth {} by width {} takes more memory than a browser gives; take less of either", c.depth, c.width);
+  check(bytes_of(c) <= 0x1p31, "depth {}, width {} and batch {} take {:.1f} GiB, and a page has 2 for a seed",
+        c.depth, c.width, c.batch, bytes_of(c) / 0x1p30);
   check(c.dtype == "f32", "dtype: here it is f32; decay_study has f64");
 }
 
@@ -199,6 +202,8 @@ EXPORT(begin) void begin() {
   const std::vector<double> none(depth(), nan);
   state.seeds.assign(state.config.seeds, {nan, none, none, none, false});
 }
+
+EXPORT(bytes) double bytes() { return bytes_of(state.config); }
 
 EXPORT(run) double run_seed(double seed) {
   return run(state.config, static_cast<uint64_t>(seed), {.up = page_up, .down = page_down});

@@ -265,17 +265,22 @@ double run(const decay::Config& config, uint64_t seed, const Listener& listener)
   const spec::Rng rng{seed}, net = rng.split("net");
   const Array input = rng.split("x").normal<float>({config.batch, config.width}, 0, 1);
   Tensor x(input);
+  std::vector<Tensor> inputs;  // of the layers
   for (Int i = 0; i < config.depth; ++i) {
     const auto layer = std::make_shared<Layer>(Layer{config, net.split("layer " + std::to_string(i + 1))});
     x = watched(x, [layer, i, down = listener.down] {
       down(i, std::sqrt(squares(layer->weight.grad(), 0)));
       layer->weight.grad() = {};
     });
+    inputs.push_back(x);
     x = (*layer)(x);
     listener.up(i, std_of(x.value()), layer->norm_std);
   }
-  const Array weighted = rng.split("loss").normal<float>(x.shape(), 0, 1);
-  spec::backward(config.loss == "sum" ? sum(x) : config.loss == "mean" ? mean(x) : sum(Tensor(weighted) * x));
+  const auto weighted = [&] { return Tensor(rng.split("loss").normal<float>(x.shape(), 0, 1)) * x; };
+  spec::backward(config.loss == "sum" ? sum(x) : config.loss == "mean" ? mean(x) : sum(weighted()));
+  // Layer by layer from the last on: each tensor keeps what it was computed from, and a browser's stack is too
+  // small to let go of a thousand layers at once.
+  for (x = {}; !inputs.empty(); inputs.pop_back()) inputs.back().node->backward = {};
   return std_of(input);
 }
 
