@@ -164,14 +164,14 @@ function finish(state, error = "") {
 
 // --- links
 
-const linkOf = (setting) => "#live?" + new URLSearchParams(
-  Object.entries(setting).filter(([name, value]) => value !== textSetting[name]));
+const changedOf = (setting) => Object.entries(setting).filter(([name, value]) => value !== textSetting[name]);
+const linkOf = (setting) => `#live?${new URLSearchParams(changedOf(setting))}`.replace(/\?$/, "");
 function readLink() {
   if (!/^#live(\?|$)/.test(location.hash)) return false;
   const given = new URLSearchParams(location.hash.slice(6));
   live.setting = { ...textSetting };
   for (const [name, text] of given)
-    if (name in textSetting) live.setting[name] = typeof textSetting[name] === "number" ? Number(text) : text;
+    if (Object.hasOwn(textSetting, name)) live.setting[name] = typeof textSetting[name] === "number" ? Number(text) : text;
   return true;
 }
 
@@ -277,8 +277,8 @@ function showStatus() {
 }
 
 // The command that runs this setting without a browser.
-const commandOfSetting = () => ["decay_study", ...Object.entries(live.setting)
-  .filter(([name, value]) => value !== textSetting[name]).map(([name, value]) => `--${name} ${value}`)].join(" ");
+const commandOfSetting = () =>
+  ["decay_study", ...changedOf(live.setting).map(([name, value]) => `--${name} ${value}`)].join(" ");
 
 function bitsLines() {
   if (live.state !== "finished") return [];
@@ -296,7 +296,7 @@ function bitsLines() {
 
 function verdictLines() {
   if (!live.judged?.length) return [];
-  const own = { ...live.setting, norm: "none", seed: 0, seeds: 20 }, itsNet = linkOf(own) === "#live?";
+  const itsNet = !changedOf({ ...live.setting, norm: "none", seed: 0, seeds: 20 }).length;
   const rows = live.judged.map((claim) => {
     const printed = data.claims.find(({ id }) => id === claim.id);
     const reasons = claim.parts.map((part) => `${inLanguage(part, "says")}: ${inLanguage(part, "outcome_text")}, ${inLanguage(part, "measured")}`);
