@@ -250,7 +250,6 @@ Tree read_sources(const fs::path& root) {
   for (const auto& room : rooms())
     for (const auto& entry : fs::recursive_directory_iterator(root / room.first)) {
       if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
-      if (entry.path().parent_path().filename() == "live") continue;  // the definition, for WebAssembly
       std::ostringstream text;
       text << std::ifstream(entry.path()).rdbuf();
       tree.emplace(entry.path().lexically_relative(root).generic_string(), text.str());

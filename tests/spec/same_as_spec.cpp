@@ -243,14 +243,15 @@ std::vector<std::vector<Shape>> channels(bool with_number) {
     for (const Int rows : {0, 1, 5, 17, 40}) cases.push_back({{rows, columns}, {columns}, {columns}});
   cases.push_back({{70, 300}, {300}, {300}}), cases.push_back({{2000, 9}, {9}, {9}});
   cases.push_back({{3, 4, 5}, {4, 5}, {4, 5}}), cases.push_back({{2, 17000}, {17000}, {17000}});
-  cases.push_back({{3, 0}, {0}, {0}});
   if (with_number)
     for (std::vector<Shape>& shapes_of : cases) shapes_of.insert(shapes_of.begin() + 1, {1});
   return cases;
 }
 
 void norms() {
-  op("layer_norm", channels(false),
+  std::vector<std::vector<Shape>> rows = channels(false);
+  rows.push_back({{3, 0}, {0}, {0}});
+  op("layer_norm", rows,
      [](const auto& x) { return layer_norm(x[0], x[1].shape(), x[1], x[2], 1e-5); });
   op("layer_norm far from 0", channels(false),
      [](const auto& x) { return layer_norm(x[0] + 1000.0, x[1].shape(), x[1], x[2], 1e-5); });
