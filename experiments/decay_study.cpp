@@ -1,4 +1,4 @@
-// What becomes of the signal and its gradient in a deep net, with and without normalization?
+// What becomes of signal and gradient in deep nets, with and without norms?
 //
 // Claim (source 003, why deep networks need normalization): in eight layers of Linear and ReLU the std falls
 // from 1.04 to 0.016 and the gradient norm from 0.43 to 0.000012; RMSNorm holds every layer's std near 1;
@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
   const Program program{
       .name = "decay_study",
       .about =
-          "What becomes of the signal and its gradient in a deep net, with and without normalization?\n"
+          "What becomes of signal and gradient in deep nets, with and without norms?\n"
           "Judges the tables of source 003 over many seeds, beside the closed forms.",
       .example = "decay_study --norm rmsnorm --depth 100",
       .page = "signal.md",

@@ -23,7 +23,9 @@ TEST_CASE("the program measures what the tests of its parts measure") {
 }
 
 TEST_CASE("seeds that differ by decades are told, and so is an activation without a place") {
-  const std::string words = "--width 8 --batch 4 --seeds 5 --init he_normal --norm rmsnorm --depth ";
+  const TemporaryFolder folder;
+  const std::string words = "--width 8 --batch 4 --seeds 5 --init he_normal --norm rmsnorm --force --out " +
+                            (folder / "run") + " --depth ";
   CHECK(holds(ran("decay_study", words + "100").out, "no net has to be near the median"));
   CHECK_FALSE(holds(ran("decay_study", words + "2").out, "no net has to be near the median"));
   check_refused("decay_study", "--topology fixup --activation gelu", "have a ReLU of their own; drop it");
