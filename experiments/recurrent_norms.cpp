@@ -142,8 +142,8 @@ void study(Run& run, const Config& config) {
     for (const std::string& norm : norms) {
       const std::string key = net(norm, length), plain = net("none", length);
       pairs.take_least(key, labels[key], "validation_loss");
-      pairs.tell(key, {"rate", "loss", "accuracy", "accuracy_with_own_statistics", "output_grad_norm.first_over_last",
-                       "output_grad_norm_at_the_end.first_over_last"});
+      pairs.tell(key, {"rate", "loss", "accuracy", "accuracy_with_own_statistics",
+                       "output_grad_norm.first_over_last", "output_grad_norm_at_the_end.first_over_last"});
       if (key != plain && pairs.runs.contains(plain)) {
         pairs.minus(key, {"accuracy", "accuracy_with_own_statistics"}, plain);
         pairs.over(key, {"output_grad_norm.first_over_last"}, plain);

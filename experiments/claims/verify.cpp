@@ -283,8 +283,6 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
     auto [result, complaint, cannot_run, refused] =
         make_run(run, one, configs[one.name], one.shipped || options.allow_large ? std::nullopt : most);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    if (const std::string seeds = seeds_text(one, configs[one.name]); options.detail && !seeds.empty())
-      run.say("{}\n", seeds);
     if (interrupt.requested())
       throw Interrupted(
           fmt::format("stopped after {} of {} studies; the same command goes on, for finished runs are kept",
@@ -294,6 +292,8 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
         {{"name", one.name}, {"folder", one.folder}, {"done", !result.is_null()}, {"cannot_run", complaint}});
     if (!one.path.empty()) summary["runs"].back()["program"] = one.path;
     if (result.is_object()) {
+      if (const std::string seeds = seeds_text(one, configs[one.name]); options.detail && !seeds.empty())
+        run.say("{}\n", seeds);
       mistakes.add_keys(one.name, result.value("measured", Json::object()));
       options.made(one, result);
       runs.summaries[one.name] = std::move(result);

@@ -68,9 +68,10 @@ std::string tally(const Results& results, int64_t depth) {
     if (!cell.works()) failing.push_back(fmt::format("{} {}", result->kind.key(), accuracy_text(cell)));
   }
   const size_t steps = best->at(depth)->runs.front().losses.size();
-  std::string text = fmt::format("at depth {} {} of {} nets reach a test accuracy of {} in {} steps; best: {} {}",
-                                 depth, results.size() - failing.size(), results.size(), trainable, steps,
-                                 best->kind.key(), accuracy_text(*best->at(depth)));
+  std::string text =
+      fmt::format("at depth {} {} of {} nets reach a test accuracy of {} in {} steps; best: {} {}", depth,
+                  results.size() - failing.size(), results.size(), trainable, steps, best->kind.key(),
+                  accuracy_text(*best->at(depth)));
   if (!failing.empty()) text += fmt::format("; not: {}", fmt::join(failing, ", "));
   return text;
 }

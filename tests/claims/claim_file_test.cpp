@@ -339,6 +339,21 @@ TEST_CASE("a wrong key or flag is found before a run is made, and takes no other
     // The run that the mistake spoils is not made. Of layer9 alone nobody knows before that it is not there.
     CHECK(written["runs"].size() == (wrong == "layer9.ratio" ? 2 : 1));
     CHECK_FALSE(std::filesystem::exists(out + "/rehearsal"));
+    if (wrong != "layer9.ratio") continue;
+
+    // So does what only a run refuses.
+    folder.write("decay_study",
+                 "#!/bin/sh\ncase \"$*\" in *--print-config|*--about) ;;\n"
+                 "*\"--depth 9\"*) echo 'decay_study: too deep' >&2; exit 2;; esac\n"
+                 "exec " ISOBAR_BINARY_DIR "/bin/decay_study \"$@\"\n");
+    std::filesystem::permissions(folder / "decay_study", std::filesystem::perms::owner_all);
+    folder.write("mine.toml", with("--depth 8", "--depth 9") + other);
+    const Outcome refused =
+        run_built("isobar verify", path + " --out " + out + " --programs " + folder.path().string());
+    CAPTURE(refused.out);
+    CHECK(refused.code == 2);
+    CHECK(holds(refused.out, "\nN01  cannot be judged: " + path + ", line 8: decay_study: too deep"));
+    CHECK(holds(refused.out, "\nN02  confirmed: "));
   }
 }
 

@@ -11,15 +11,17 @@ TEST_CASE("recurrent_norms publishes its keys") {
   const std::string small = " --hidden 16 --steps 3 --seeds 2 --lengths 7,28 --learning_rates 1e-2,1e-3";
   const auto measured = measured_of("recurrent_norms", small);
   for (const std::string norm : {"none", "batchnorm", "layernorm", "rmsnorm"})
-    for (const std::string name : {"accuracy", "accuracy_with_own_statistics", "output_grad_norm.first_over_last",
-                                   "output_grad_norm_at_the_end.first_over_last"}) {
+    for (const std::string name :
+         {"accuracy", "accuracy_with_own_statistics", "output_grad_norm.first_over_last",
+          "output_grad_norm_at_the_end.first_over_last"}) {
       check_keys(measured, {"T7." + norm + "." + name, "T28." + norm + "." + name});
       if (norm != "none") check_keys(measured, {"T28." + norm + ".accuracy_minus_none"});
     }
   // Without a norm the gradient falls by about √3 a step; a state of 16 has a gain that differs by a tenth
   // from 1/√3.
   CHECK(measured.at("T7.none.output_grad_norm.first_over_last").at("max") < std::pow(1.1 / std::sqrt(3), 6));
-  CHECK(measured.at("T28.none.output_grad_norm.first_over_last").at("max") < std::pow(1.1 / std::sqrt(3), 27));
+  CHECK(measured.at("T28.none.output_grad_norm.first_over_last").at("max") <
+        std::pow(1.1 / std::sqrt(3), 27));
   // Statistics of the test images matter to BatchNorm alone.
   for (const std::string norm : {"none", "layernorm", "rmsnorm"})
     CHECK(measured.at("T7." + norm + ".accuracy") ==

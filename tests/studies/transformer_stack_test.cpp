@@ -147,8 +147,9 @@ TEST_CASE("transformer_stack publishes its keys") {
   const auto one = summary_of("transformer_stack", sizes), measured = one.at("measured");
   for (const std::string kind : {"source001", "source001_train", "none", "post", "residual_free"})
     for (const std::string depth : {"3", "12"})
-      for (const std::string name : {"std", "std_over_first", "mean_over_std", "along_one", "token_cosine",
-                                     "weight_grad_norm.first", "weight_grad_norm.last", "weight_grad_norm.first_over_last"})
+      for (const std::string name :
+           {"std", "std_over_first", "mean_over_std", "along_one", "token_cosine", "weight_grad_norm.first",
+            "weight_grad_norm.last", "weight_grad_norm.first_over_last"})
         check_keys(measured, {kind + ".L" + depth + "." + name});
   CHECK(measured.at("source001.parameters").at("median") == 3'151'360);
   CHECK(one.at("expectations").size() == 1);  // other sizes have no others

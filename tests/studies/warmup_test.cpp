@@ -11,7 +11,8 @@ const std::string small =
 
 TEST_CASE("the last gradient of a pre-norm net falls with depth, that of a post-norm net does not") {
   const auto measured = measured_of("warmup", small + " --depths 2,64");
-  const auto &pre = measured.at("weight_grad_norm.pre.exponent"), &post = measured.at("weight_grad_norm.post.exponent");
+  const auto &pre = measured.at("weight_grad_norm.pre.exponent"),
+             &post = measured.at("weight_grad_norm.post.exponent");
   CHECK(pre.at("n") == 10);
   CHECK(pre.at("theory") == -0.5);
   CHECK(post.at("theory") == 0);
