@@ -86,8 +86,12 @@ class Studies:
         return self.run([str(self.programs / "train_lm"), "--norm", norm, *report.MODEL_FLAGS])
 
     def claim(self, toml):
-        return self.run([f"{self.prefix}/bin/isobar", "verify", "claim.toml", "--programs",
-                         str(self.programs)], [("claim.toml", toml)])
+        summary = self.run([f"{self.prefix}/bin/isobar", "verify", "claim.toml", "--programs",
+                            str(self.programs)], [("claim.toml", toml)])
+        for claim in summary["claims"]:
+            if claim["verdict"] == "cannot be judged":  # a wrong flag or key
+                raise report.Wrong(claim["reason"])
+        return summary
 
 
 def numbers(value, path=""):
