@@ -92,7 +92,8 @@ void add_trials(std::vector<TrialRuns>& trials, const char* flag, const std::vec
     set_net(trial, word.substr(0, at));
     if (trial.norm == "ngpt") trial.norm = "";
     check(trial.net() == "ngpt" || std::ranges::count(net_names(), trial.net()) == 1,
-          "--{}: wanted ngpt, or placement.norm such as pre.rmsnorm or rezero.none, got '{}'", flag, word);
+          "--{}: wanted ngpt, or placement.norm such as pre.rmsnorm or rezero.none, got '{}'{}", flag, word,
+          own_norm);
     std::vector<double> rates = all_rates;
     if (at != std::string::npos) set_value(&rates, above(0), word.substr(at + 1), fmt::format("--{}", flag));
     for (const double rate : rates) {

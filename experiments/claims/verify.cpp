@@ -58,7 +58,9 @@ void take_programs(std::vector<PlannedRun>& runs, const std::string& folder) {
     any = true;
   }
   check(any,
-        "--programs: {} has no program {}, nor another study that these claims need; build it there first",
+        "--programs: {0} has no program {1}, nor another study that these claims need; build it there first, "
+        "with add_executable({1} my_norms.cpp) and target_link_libraries({1} PRIVATE isobar::{1}) "
+        "(nn/layers.md)",
         folder, runs.front().program);
 }
 

@@ -136,8 +136,13 @@ std::string wanted(const T& now, const Limits& limits) {
 
 // What the user may have meant by the first word that is no choice.
 std::string hint(const std::string& text, const Limits& limits) {
+  const auto has_norm = [](const std::string& choice) {  // "rmsnorm", "pre.rmsnorm"
+    return std::string_view(choice).substr(choice.rfind('.') + 1) == "rmsnorm";
+  };
   for (const std::string& word : words_of(text))
-    if (!limits.choices.empty() && !allowed(word, limits)) return did_you_mean(word, limits.choices);
+    if (!limits.choices.empty() && !allowed(word, limits))
+      return (std::ranges::any_of(limits.choices, has_norm) ? own_norm : "") +
+             did_you_mean(word, limits.choices);
   return "";
 }
 

@@ -12,6 +12,11 @@ namespace isobar {
 using Value = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
                            std::vector<std::string>>;
 
+// What is said after the name of a norm that a program does not have.
+inline constexpr const char* own_norm =
+    "; a norm of your own: link this study's target, or isobar::tool, with the file that registers it "
+    "(nn/layers.md)";
+
 struct Setting {
   std::string name, help;
   Limits limits;

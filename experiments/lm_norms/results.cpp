@@ -336,8 +336,8 @@ void measure_pairs(Run& run, const NormResults& results) {
   for (const std::string& size : results.sizes()) {
     const PairsOfSize pairs{run, results, size};
     for (const std::string placement : {"pre.", "post."}) {
-      for (const std::string norm : {"none", "centernorm", "stdnorm", "layernorm", "layernorm_bias", "dyt",
-                                     "dyt_sqrtd", "dyt_equal", "dyisru"}) {
+      for (const std::string& norm : norm_names()) {
+        if (norm == "rmsnorm") continue;
         pairs.measure(placement + norm + "_minus_rmsnorm", placement + norm, placement + "rmsnorm");
         pairs.measure_speed(placement + norm + "_over_rmsnorm", placement + norm, placement + "rmsnorm");
       }

@@ -54,6 +54,7 @@ TEST_CASE("isobar verify --programs runs the user's own build of a study, and ag
   const std::string words = "--claim D01 --out " + out + " --programs " + own;
   const auto verify = [&] { return run_built("isobar verify", words); };
   check_refused("isobar verify", words, "--programs: " + own + " has no program decay_study");
+  check_refused("isobar verify", words, "target_link_libraries(decay_study PRIVATE isobar::decay_study)");
   std::filesystem::copy_file(ISOBAR_BINARY_DIR "/bin/decay_study", own + "/decay_study");
   const Outcome made = verify();
   CAPTURE(made.err);

@@ -46,7 +46,9 @@ TEST_CASE("bad usage gives one line with the repair and exit code 2") {
   check_usage({"--depth"}, "--depth");
   check_usage({"--depth", "99999999999999999999"}, "wanted a whole number");
   check_usage({"--norm", "rmsnrom"},
-              "--norm: wanted one of none, layernorm, rmsnorm, got 'rmsnrom'; did you mean rmsnorm?");
+              "--norm: wanted one of none, layernorm, rmsnorm, got 'rmsnrom'; a norm of "
+              "your own: link this study's target, or isobar::tool, with the file that registers it "
+              "(nn/layers.md); did you mean rmsnorm?");
   check_usage({"--preset", "dep"}, "--preset: wanted one of plain, deep, got 'dep'; did you mean deep?");
   check_usage({"--plain", "--deep"}, "--plain and --deep exclude each other: give one");
   check_usage({"--preset", "plain", "--deep"}, "--preset and --deep exclude each other: give one");
