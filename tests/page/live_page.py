@@ -61,6 +61,28 @@ def without_relaxed_simd(browser):
     expect(len(bits[0]) == 16 and bits[0] == bits[1], f"without relaxed SIMD the bits are the same: {bits}")
 
 
+WRONG = {"x +": 4, "(x": 3, "x x": 3, "w * foo(x)": 5, "mean x": 6, "sqrt()": 6, "x ^ 1.5": 5, "x ^ y": 5, "1 + 2": 1,
+         "exp(1) * x": 1, "": 1, "x)": 2, "x / / w": 5, "tanh(x": 7, "x $ w": 3, "x +" + " x +" * 20: 81}
+
+
+def own_norms(browser):
+    """A norm that a reader types: an RMSNorm as such, its gradient, and what is no formula."""
+    small = {"depth": 5, "width": 32, "seeds": 3}
+    medians = "return JSON.parse(live.page.call('table')).flatMap((row) => [row[0][0], row[2][0]])"
+    press(browser, {**small, "norm": "rmsnorm"})
+    library = browser.run(medians)
+    press(browser, {**small, "norm": "formula", "formula": "w * x / (mean(x^2) + 0.00001)^0.5"})
+    typed = browser.run(medians)
+    apart = max(abs(a / b - 1) for a, b in zip(typed, library))
+    expect(apart < 1e-4, f"a typed RMSNorm is the library's: {apart:.1e} apart")
+    error, header = browser.run("return [live.own.error, live.own.header]")
+    expect(error < 1e-8 and "mean(pow(x, 2), {-1}, true)" in header, f"its gradient is that of differences, {error:.1e} apart")
+    for text, place in WRONG.items():
+        browser.run("live.setting = {...textSetting, norm: 'formula', formula: arguments[0]}; begin()", text)
+        said = browser.run("return live.error")
+        expect(said.startswith(f"at {place}: ") and "\n" not in said, f"{text[:20]!r}: {said}")
+
+
 def press_default(browser, picture):
     browser.run("change({...textSetting}); document.getElementById('live').scrollIntoView({behavior: 'instant'});")
     picture("before")
@@ -138,6 +160,7 @@ def main():
         expect(not browser.run("return live.error"), "the module is loaded")
         compare_bits(browser, program)
         without_relaxed_simd(browser)
+        own_norms(browser)
         press_default(browser, picture)
         in_every_look(browser, picture)
         type_depth(browser)

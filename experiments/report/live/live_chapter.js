@@ -60,9 +60,9 @@ function workerMain() {
 const live = { data: JSON.parse(document.getElementById("live-data").textContent) };
 const liveWord = (key) => word("live")[key];
 const textSetting = { depth: 8, width: 512, batch: 32, seeds: 20, seed: 0, norm: "none", order: "norm_relu",
-  topology: "plain", init: "default", loss: "sum" };
+  topology: "plain", init: "default", loss: "sum", formula: "" };
 const presets = { blog: {}, he: { init: "he_normal" }, rmsnorm: { norm: "rmsnorm" }, deep: { depth: 100 },
-  deeper: { depth: 1000, width: 64 } };
+  deeper: { depth: 1000, width: 64 }, own: { norm: "formula", formula: "w * x / (1 + mean(abs(x)))" } };
 live.setting = { ...textSetting };
 
 // The module, and the products by relaxed SIMD where this browser has them and they round once: (1 + 2⁻¹²)² −
@@ -87,13 +87,15 @@ async function loadCode() {
 
 const runOf = (setting) => (setting.norm === "none" ? "blog8" : "blog8_rmsnorm");
 const storedRun = () => live.data.stored.find(({ config }) =>
-  config.dtype === "f32" && !(config.alpha >= 0) && Object.keys(textSetting).every((name) => config[name] === live.setting[name]));
+  config.dtype === "f32" && !(config.alpha >= 0) && Object.keys(textSetting).every((name) => (config[name] ?? "") === live.setting[name]));
 
 function begin() {
-  const { seed, ...settings } = live.setting, stored = storedRun();
-  const asked = { settings, printed: live.data.printed[runOf(live.setting)], native: stored ?? { std: [], gradient: [] } };
+  const { seed, formula, ...settings } = live.setting, stored = storedRun();
+  const asked = { settings, formula, printed: live.data.printed[runOf(live.setting)], native: stored ?? { std: [], gradient: [] } };
   try {
     if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`seed: wanted a whole number from 0 on, got ${seed}`);
+    live.own = null;
+    if (settings.norm === "formula") live.own = JSON.parse(live.page.call("formula", formula));
     live.page.call("begin", asked);
     live.error = "";
   } catch (error) {
@@ -181,6 +183,8 @@ function change(setting) {
   if (live.state === "running") finish("stopped");
   // What has no meaning together, decay_study refuses.
   if (!["plain", "pre", "post"].includes(setting.topology)) setting.norm = "none";
+  if (setting.norm !== "formula") setting.formula = "";
+  else setting.formula ||= "w * x / (1 + mean(abs(x)))";
   if (setting.topology === "fixup") setting.init = "default";
   if (setting.topology !== "plain" || setting.norm === "none") setting.order = "norm_relu";
   live.setting = setting;
@@ -192,7 +196,8 @@ function controls() {
   const described = live.described, { setting } = live;
   const without = { norm: !["plain", "pre", "post"].includes(setting.topology), init: setting.topology === "fixup",
     order: setting.topology !== "plain" || setting.norm === "none" };
-  const fields = Object.entries(setting).map(([name, value]) => {
+  const { formula, ...others } = setting;
+  const fields = Object.entries(others).map(([name, value]) => {
     const choices = described[name]?.choices ?? [];
     const field = choices.length ? make("select", {}, ...choices.map((one) => make("option", { value: one }, one)))
       : make("input", { type: "number", min: name === "seed" ? 0 : 1, step: 1, inputMode: "numeric" });
@@ -207,6 +212,7 @@ function controls() {
     };
     return make("label", { htmlFor: field.id }, liveWord("field")[name], field);
   });
+  if (setting.norm === "formula") fields.push(formulaField(formula));
   const named = Object.entries(presets).map(([name, preset]) => {
     const button = make("button", { type: "button", id: `live-preset-${name}` }, liveWord("preset")[name]);
     const all = { ...textSetting, ...preset };
@@ -225,6 +231,34 @@ function controls() {
     running ? finish("stopped") : press();
   };
   return form;
+}
+
+// A norm of the reader's own: y = formula of x, w and b.
+function formulaField(formula) {
+  const field = make("input", { id: "live-formula", className: "formula", value: formula, maxLength: 80, spellcheck: false,
+    autocomplete: "off", ariaLabel: liveWord("formula") });
+  field.onchange = () => change({ ...live.setting, formula: field.value });
+  field.onkeydown = (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    field.onchange();
+    press();
+  };
+  return make("label", { htmlFor: field.id, className: "wide" }, liveWord("formula"), field);
+}
+
+// What is known of it: its gradient, and the header that check_layers and the studies take.
+function ownLines() {
+  if (!live.own) return [];
+  const { error, header } = live.own, right = error < 1e-6;
+  const save = make("button", { type: "button", id: "live-save" }, liveWord("save"));
+  save.onclick = () => {
+    const address = URL.createObjectURL(new Blob([header], { type: "text/plain" }));
+    Object.assign(document.createElement("a"), { href: address, download: "my_norm.h" }).click();
+    URL.revokeObjectURL(address);
+  };
+  const said = textIn("span", liveWord("gradient")(finite(error) ? number(error, 2) : word("notFinite"), right), right ? "same" : "other");
+  return [box("p", "go", said, save)];
 }
 
 // The charts, as they are now; values to read are there once all seeds are.
@@ -287,7 +321,7 @@ function bitsLines() {
   if (stored) {
     const same = stored.bits === live.bits;
     line.append(`${liveWord("stored")}: `, textIn("code", stored.bits), " ", textIn("span", liveWord(same ? "same" : "other"), same ? "same" : "other"));
-  } else {
+  } else if (live.setting.norm !== "formula") {
     const [before, after] = liveWord("compare");
     line.append(before, textIn("code", commandOfSetting()), after);
   }
@@ -328,7 +362,7 @@ function showLive() {
     return;
   }
   if (live.slow) section.append(textIn("p", liveWord("slow"), "note"));
-  section.append(controls(), error, box("div", "figures", figureOf("std"), figureOf("gradient")), ...bitsLines(), ...verdictLines());
+  section.append(controls(), error, ...ownLines(), box("div", "figures", figureOf("std"), figureOf("gradient")), ...bitsLines(), ...verdictLines());
   if (live.state !== "finished") draw();
   showStatus();
   if (focus) document.getElementById(focus)?.focus({ preventScroll: true });

@@ -194,6 +194,7 @@ EXPORT(begin) void begin() {
   state.config.fields(visitor);
   state.config.check_together();
   check_size(state.config);
+  if (state.config.norm == "formula") set_formula(parse_formula(given.value("formula", "")));
   state.theory = theory_of(state.config);
   state.printed_std = numbers(given["printed"]["std"]);
   state.printed_gradient = numbers(given["printed"]["gradient"]);
@@ -259,6 +260,13 @@ EXPORT(judge) void judge_claims() {
     judged.push_back(to_json(claims::judge(claim, runs)));
   }
   answer(judged);
+}
+
+// In: the text of a formula. Out: {"error": of its gradient, "header": my_norm.h}; an Error has the place.
+EXPORT(formula) void formula() {
+  const std::string text = Json::parse(words).get<std::string>();
+  const Formula parsed = parse_formula(text);
+  answer({{"error", gradient_error(parsed)}, {"header", header_of(parsed, text)}});
 }
 
 // Out: the number of what was measured.

@@ -150,6 +150,8 @@ Tensor dyt_sqrtd(const Tensor& x, const Tensor& inv_rho, const Tensor& weight, c
                         });
 }
 
+Formula own_formula{"x"};
+
 struct Norm {
   const char* name;
   bool takes_alpha;
@@ -184,6 +186,7 @@ const std::vector<Norm>& norms() {
          const double log_c = std::log(a.value_or(static_cast<double>(n)));
          return dyisru(x, parameter({1}, log_c), one(n), zero(n));
        }},
+      {"formula", false, [=](X x, Int n, A) { return computed(own_formula, x, one(n), zero(n)); }},
       {"derf", true,
        [=](X x, Int n, A a) { return derf(x, parameter({1}, a.value_or(0.5)), one(n), zero(n)); }}};
   return all;
@@ -260,6 +263,8 @@ struct Layer {
 };
 
 }  // namespace
+
+void set_formula(const Formula& formula) { own_formula = formula; }
 
 double run(const decay::Config& config, uint64_t seed, const Listener& listener) {
   const spec::Rng rng{seed}, net = rng.split("net");

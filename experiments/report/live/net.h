@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "../../decay/config.h"
+#include "formula.h"
 
 namespace isobar::live {
 
@@ -14,6 +15,9 @@ struct Listener {
   std::function<void(int64_t layer, double output_std, double norm_std)> up;
   std::function<void(int64_t layer, double weight_gradient_norm)> down;
 };
+
+// What the norm "formula" is.
+void set_formula(const Formula& formula);
 
 // Runs the net of this seed forward and back. Returns the std of its input.
 double run(const decay::Config& config, uint64_t seed, const Listener& listener);

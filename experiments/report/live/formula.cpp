@@ -1,0 +1,192 @@
+#include "formula.h"
+
+#include <array>
+#include <cstdlib>
+
+namespace isobar::live {
+namespace {
+
+constexpr std::array<std::string_view, 10> functions = {"mean", "sum",     "abs", "sqrt", "exp",
+                                                        "log",  "sigmoid", "erf", "tanh", "relu"};
+constexpr size_t longest = 80, deepest = 40;
+
+bool has_x(const Formula& f) { return f.what == "x" || std::ranges::any_of(f.of, has_x); }
+
+struct Parser {
+  const std::string& text;
+  size_t at = 0, depth = 0;
+
+  [[noreturn]] void wrong(const std::string& wanted) const {
+    const std::string got = at < text.size() ? fmt::format("'{}'", text.substr(at, 1)) : "the end";
+    throw_error(fmt::format("at {}: wanted {}, got {}", at + 1, wanted, got));
+  }
+  void with_x(const Formula& inner, size_t begin) {
+    if (has_x(inner)) return;
+    at = begin;
+    wrong("x in what a function or a power takes");
+  }
+  char next() {
+    while (at < text.size() && text[at] == ' ') ++at;
+    return at < text.size() ? text[at] : '\0';
+  }
+  bool takes(char c) {
+    if (next() != c) return false;
+    ++at;
+    return true;
+  }
+  static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+  static bool digit(char c) { return c >= '0' && c <= '9'; }
+
+  Formula sum() {
+    Formula all = product();
+    for (char c = next(); c == '+' || c == '-'; c = next()) {
+      ++at;
+      all = {std::string(1, c), 0, {all, product()}};
+    }
+    return all;
+  }
+  Formula product() {
+    Formula all = sign();
+    for (char c = next(); c == '*' || c == '/'; c = next()) {
+      ++at;
+      all = {std::string(1, c), 0, {all, sign()}};
+    }
+    return all;
+  }
+  Formula sign() {
+    if (++depth > deepest) wrong("less within each other");
+    Formula one = takes('-') ? Formula{"neg", 0, {sign()}} : power();
+    --depth;
+    return one;
+  }
+  Formula power() {
+    const size_t first = at;
+    Formula base = atom();
+    if (!takes('^')) return base;
+    with_x(base, first);
+    next();
+    const size_t begin = at;
+    const double exponent = digit(next()) ? number() : 0;
+    if (exponent == 0.5 || (exponent >= 2 && exponent <= 9 && exponent == std::floor(exponent)))
+      return {"^", exponent, {base}};
+    at = begin;
+    wrong("an exponent from 2 to 9, or 0.5");
+  }
+  double number() {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str() + at, &end);
+    at = static_cast<size_t>(end - text.c_str());
+    return value;
+  }
+  Formula atom() {
+    const char c = next();
+    const size_t begin = at;
+    if (digit(c) || c == '.') {
+      const double value = number();
+      if (at == begin || !std::isfinite(value)) wrong("a number");
+      return {"number", value};
+    }
+    if (takes('(')) {
+      Formula inner = sum();
+      if (!takes(')')) wrong("')' or an operation");
+      return inner;
+    }
+    while (at < text.size() && letter(text[at])) ++at;
+    const std::string name = text.substr(begin, at - begin);
+    if (name == "x" || name == "w" || name == "b") return {name};
+    if (std::ranges::count(functions, name) == 0) {
+      at = begin;
+      wrong("a number, x, w, b, '(' or one of mean, sum, abs, sqrt, exp, log, sigmoid, erf, tanh, relu");
+    }
+    if (!takes('(')) wrong("'(' after " + name);
+    Formula inner = sum();
+    if (!takes(')')) wrong("')' or an operation");
+    with_x(inner, begin);
+    return {name, 0, {inner}};
+  }
+};
+
+}  // namespace
+
+Formula parse_formula(const std::string& text) {
+  check(text.size() <= longest, "at {}: a formula has {} characters at most", longest + 1, longest);
+  Parser parser{text};
+  Formula formula = parser.sum();
+  if (parser.next() != '\0') parser.wrong("an operation or the end");
+  check(has_x(formula), "at 1: a norm is a function of x, and this formula has none");
+  return formula;
+}
+
+namespace {
+
+std::string cpp_of(const Formula& f) {
+  const auto part = [&](size_t i) { return cpp_of(f.of[i]); };
+  if (f.what == "number") {
+    const std::string text = fmt::format("{}", f.value);
+    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+  }
+  if (f.of.empty()) return f.what;
+  if (f.what == "neg") return "(-1.0 * " + part(0) + ")";
+  if (f.what == "^")
+    return f.value == 0.5 ? "sqrt(" + part(0) + ")" : fmt::format("pow({}, {})", part(0), f.value);
+  if (f.of.size() == 2) return "(" + part(0) + " " + f.what + " " + part(1) + ")";
+  const bool of_rows = f.what == "mean" || f.what == "sum";
+  return f.what + "(" + part(0) + (of_rows ? ", {-1}, true)" : ")");
+}
+
+}  // namespace
+
+std::string header_of(const Formula& formula, const std::string& text) {
+  return fmt::format(R"(// MyNorm: y = {}
+#pragma once
+
+#include <isobar/isobar.h>
+
+struct MyNorm : isobar::Module {{
+  isobar::Tensor weight, bias;
+
+  explicit MyNorm(const isobar::Shape& normalized_shape)
+      : weight(isobar::ones(normalized_shape).set_trainable()), bias(isobar::zeros(normalized_shape).set_trainable()) {{}}
+
+  isobar::Tensor forward(const isobar::Tensor& x) override {{
+    using namespace isobar;
+    [[maybe_unused]] const Tensor &w = weight, &b = bias;
+    return {};
+  }}
+  void fields(isobar::Fields& f) override {{
+    f("weight", weight);
+    f("bias", bias);
+  }}
+}};
+)",
+                     text, cpp_of(formula));
+}
+
+double gradient_error(const Formula& formula) {
+  using spec::Int;
+  const spec::Rng rng{1};
+  const spec::Shape shape{3, 5};
+  const auto drawn = [&](const char* name, const spec::Shape& of) {
+    return rng.split(name).normal<double>(of, 0, 1);
+  };
+  const spec::Tensor<double> w(drawn("w", {5})), b(drawn("b", {5})), dy(drawn("dy", shape));
+  const spec::Array<double> from = drawn("x", shape);
+  const auto loss = [&](const spec::Tensor<double>& x) { return sum(dy * computed(formula, x, w, b)); };
+  const spec::Tensor<double> x = spec::trainable(from);
+  spec::backward(loss(x));
+  constexpr double h = 1e-5;
+  double error = 0, largest = 0;
+  for (Int i = 0; i < from.size(); ++i) {
+    const auto at = [&](double away) {
+      spec::Array<double> moved = from;
+      moved.x[i] += away;
+      return loss(spec::Tensor<double>(moved)).value().x[0];
+    };
+    const double off = std::abs((at(h) - at(-h)) / (2 * h) - x.grad().x[i]);
+    if (std::isnan(off) || off > error) error = off;  // a NaN stays
+    largest = std::max(largest, std::abs(x.grad().x[i]));
+  }
+  return error / largest;
+}
+
+}  // namespace isobar::live
