@@ -10,7 +10,10 @@ constexpr std::array<std::string_view, 10> functions = {"mean", "sum",     "abs"
                                                         "log",  "sigmoid", "erf", "tanh", "relu"};
 constexpr size_t longest = 80, deepest = 40;
 
-bool has_x(const Formula& f) { return f.what == "x" || std::ranges::any_of(f.of, has_x); }
+bool has(const Formula& f, const std::string& name) {
+  return f.what == name || std::ranges::any_of(f.of, [&](const Formula& part) { return has(part, name); });
+}
+bool has_x(const Formula& f) { return has(f, "x"); }
 
 struct Parser {
   const std::string& text;
@@ -137,29 +140,34 @@ std::string cpp_of(const Formula& f) {
 }  // namespace
 
 std::string header_of(const Formula& formula, const std::string& text) {
+  std::string made, names, fields;  // of the parameters that it uses
+  for (const auto& [letter, name, maker] : {std::array{"w", "weight", "ones"}, {"b", "bias", "zeros"}}) {
+    if (!has(formula, letter)) continue;
+    made += fmt::format("  isobar::Tensor {};\n", name);
+    names += fmt::format("    {} = isobar::{}(normalized_shape).set_trainable();\n", name, maker);
+    fields += fmt::format("    f(\"{0}\", {0});\n", name);
+  }
+  const std::string w = has(formula, "w") ? "    const Tensor& w = weight;\n" : "",
+                    b = has(formula, "b") ? "    const Tensor& b = bias;\n" : "";
   return fmt::format(R"(// MyNorm: y = {}
 #pragma once
 
 #include <isobar/isobar.h>
 
 struct MyNorm : isobar::Module {{
-  isobar::Tensor weight, bias;
-
-  explicit MyNorm(const isobar::Shape& normalized_shape)
-      : weight(isobar::ones(normalized_shape).set_trainable()), bias(isobar::zeros(normalized_shape).set_trainable()) {{}}
+{}
+  explicit MyNorm([[maybe_unused]] const isobar::Shape& normalized_shape) {{
+{}  }}
 
   isobar::Tensor forward(const isobar::Tensor& x) override {{
     using namespace isobar;
-    [[maybe_unused]] const Tensor &w = weight, &b = bias;
-    return {};
+{}{}    return {};
   }}
-  void fields(isobar::Fields& f) override {{
-    f("weight", weight);
-    f("bias", bias);
-  }}
+  void fields([[maybe_unused]] isobar::Fields& f) override {{
+{}  }}
 }};
 )",
-                     text, cpp_of(formula));
+                     text, made, names, w, b, cpp_of(formula), fields);
 }
 
 double gradient_error(const Formula& formula) {
