@@ -275,7 +275,7 @@ struct fmt::formatter<isobar::OpName> : isobar::TextFormatter {};
 
 namespace isobar {
 
-// The inputs of an op: a braced list of tensors, or a vector of pointers. An undefined tensor (an absent bias)
+// The inputs of an op: a braced list of tensors, or pointers to them. An undefined tensor (an absent bias)
 // is allowed.
 struct OpInputs : std::span<const Tensor* const> {
   struct Reference {
@@ -284,6 +284,7 @@ struct OpInputs : std::span<const Tensor* const> {
   };
   OpInputs(std::initializer_list<Reference> list) : span(&list.begin()->pointer, list.size()) {}
   OpInputs(const std::vector<const Tensor*>& pointers) : span(pointers) {}
+  OpInputs(std::span<const Tensor* const> pointers) : span(pointers) {}
 };
 
 // The last call of every op, after y = op(inputs) has been computed; `closure` maps dy to the inputs'

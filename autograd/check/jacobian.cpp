@@ -180,7 +180,9 @@ void compare(Jacobian& j, const Values& dy, const Tensor& dx, const Directions& 
     entries.push_back({place_of(j, i), tape[i], numeric[i], error});
   }
   // By three digits of the error, then by place: rounding does not change the order.
-  const auto rounded = [](double error) { return std::strtod(fmt::format("{:.2e}", error).c_str(), nullptr); };
+  const auto rounded = [](double error) {
+    return std::strtod(fmt::format("{:.2e}", error).c_str(), nullptr);
+  };
   std::stable_sort(entries.begin(), entries.end(), [&](const GradientEntry& a, const GradientEntry& b) {
     return rounded(a.relative_error) > rounded(b.relative_error);
   });

@@ -17,12 +17,9 @@ Tensor map(const char* op, const Tensor& x, const F& f) {
   return y;
 }
 
-// f(a, b) for every pair of elements of two tensors of one shape.
+// f(a, b) for every pair of elements of two tensors of one shape and dtype.
 template <class F>
 Tensor map(const char* op, const Tensor& a, const Tensor& b, const F& f) {
-  check(a.shape() == b.shape() && a.dtype() == b.dtype(),
-        "{}: wanted two tensors of one shape and dtype, got {} {} and {} {}", op, a.shape(), a.dtype(),
-        b.shape(), b.dtype());
   const Tensor pa = raw::contiguous(a), pb = raw::contiguous(b);
   Tensor y(a.shape(), a.dtype());
   dispatch_float(op, a.dtype(), [&]<class T>() {

@@ -23,34 +23,28 @@ namespace {
 template <class Operand>
 struct Matrix {
   Tensor x;
-  bool transposed = false;
-  int64_t stride = 0;  // from row to row of what is stored
+  Strided<const Operand> first = {};  // of the batch
   std::optional<Bf16Copy> rounded = {};
 
   explicit Matrix(const Tensor& tensor) : x(tensor) {
     const int64_t rows = x.size(-2), columns = x.size(-1);
+    bool transposed = false;
     if constexpr (std::is_same_v<Operand, Bf16>) {
       transposed = rows > 1 && step(-2) == 1;
       x = raw::contiguous(transposed ? transpose(x.detach()) : x);
-      stride = x.size(-1);
       rounded.emplace(x);
+      first = {rounded->data(), x.size(-1)};
     } else {
       const bool as_stored = fits(rows, columns, step(-2), step(-1));  // as a single column does
       transposed = !as_stored && fits(columns, rows, step(-1), step(-2));
-      stride = std::max<int64_t>(transposed ? step(-1) : as_stored && rows > 1 ? step(-2) : columns, 1);
+      const int64_t stride = transposed ? step(-1) : as_stored && rows > 1 ? step(-2) : columns;
       if (!as_stored && !transposed) x = raw::contiguous(x);
+      first = {x.data<Operand>(), std::max<int64_t>(stride, 1)};
     }
+    if (transposed) first = first.transposed();
   }
   // The matrix of the batch that begins so many elements after the first one.
-  Strided<const Operand> at(int64_t offset) const {
-    const Operand* numbers;
-    if constexpr (std::is_same_v<Operand, Bf16>)
-      numbers = rounded->data();
-    else
-      numbers = x.data<Operand>();
-    const Strided<const Operand> stored{numbers + offset, stride};
-    return transposed ? stored.transposed() : stored;
-  }
+  Strided<const Operand> at(int64_t offset) const { return {first.data + offset, first.row, first.column}; }
 
  private:
   int64_t step(int dim) const { return x.strides()[x.ndim() + dim]; }

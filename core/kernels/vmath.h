@@ -81,19 +81,25 @@ void map_registers_serial(int64_t n, T* y, const F& f, const Inputs*... x) {
   if (i < n) store_part(Register<T>(f(load_part(x + i, n - i)...)), y + i, n - i);
 }
 
-// The same on all threads, for inputs that are read here first.
+// The same for inputs that are read here first.
+template <class T, class F, class... Inputs>
+void map_registers_streaming(Store how, int64_t n, T* y, const F& f, const Inputs*... x) {
+  int64_t i = 0;
+  for (; i + width<T> <= n; i += width<T>) {
+    (..., fetch_ahead(x + i));
+    store<T>(f(Register<T>::load_unaligned(x + i)...), y + i, how);
+  }
+  map_registers_serial(n - i, y + i, f, (x + i)...);
+  finish_stores(how);
+}
+
+// The same on all threads.
 template <class T, class F, class... Inputs>
 void map_registers(int64_t n, T* y, const F& f, const Inputs*... x) {
   assert(valid_arrays(n, y, x...) && (... && identical_or_disjoint(n, x, y)));
   const Store how = store_for(n, width<T>, y, x...);
   parallel_for(n, map_grain, [=, &f](int64_t begin, int64_t end) {
-    int64_t i = begin;
-    for (; i + width<T> <= end; i += width<T>) {
-      (..., fetch_ahead(x + i));
-      store<T>(f(Register<T>::load_unaligned(x + i)...), y + i, how);
-    }
-    map_registers_serial(end - i, y + i, f, (x + i)...);
-    finish_stores(how);
+    map_registers_streaming(how, end - begin, y + begin, f, (x + begin)...);
   });
 }
 

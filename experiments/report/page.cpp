@@ -15,8 +15,8 @@
 #include "live_chapter.h"
 
 namespace isobar::fixtures {
-extern const char page[], style[], charts[], words[], elements[], formulas[], verdicts[], prose[], claims[], runs[],
-    script[];
+extern const char page[], style[], charts[], words[], elements[], formulas[], verdicts[], prose[], claims[],
+    runs[], script[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {

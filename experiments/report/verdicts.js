@@ -24,10 +24,9 @@ function byInterest(claims) {
   const failing = ({ parts }) => parts.filter((part) => part.outcome === "does not hold").length / (parts.length || 1);
   const place = (claim) => [["bad", "half", "good", "plain", "open"].indexOf(kindOf(claim.verdict)),
     -distance(leadOf(claim)), -failing(claim)];
-  const places = new Map(claims.map((claim) => [claim, place(claim)]));
   return [...claims].sort((a, b) => {
-    const [left, right] = [places.get(a), places.get(b)], i = left.findIndex((n, k) => n !== right[k]);
-    return i < 0 ? 0 : left[i] - right[i];
+    const other = place(b);
+    return place(a).map((n, i) => n - other[i]).find(Boolean) ?? 0;
   });
 }
 
