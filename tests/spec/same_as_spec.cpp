@@ -251,8 +251,7 @@ std::vector<std::vector<Shape>> channels(bool with_number) {
 void norms() {
   std::vector<std::vector<Shape>> rows = channels(false);
   rows.push_back({{3, 0}, {0}, {0}});
-  op("layer_norm", rows,
-     [](const auto& x) { return layer_norm(x[0], x[1].shape(), x[1], x[2], 1e-5); });
+  op("layer_norm", rows, [](const auto& x) { return layer_norm(x[0], x[1].shape(), x[1], x[2], 1e-5); });
   op("layer_norm far from 0", channels(false),
      [](const auto& x) { return layer_norm(x[0] + 1000.0, x[1].shape(), x[1], x[2], 1e-5); });
   op("layer_norm of x alone", channels(false),

@@ -131,7 +131,8 @@ Json measured() {
     if (state.config.norm != "none") add(prefix + "std_norm", at(&Seed::norm_std, layer));
     if (layer > 0) add(prefix + "ratio", [=](const Seed& seed) { return ratio(seed, layer); });
   }
-  add("weight_grad_norm.last_over_first", [](const Seed& s) { return s.gradient.back() / s.gradient.front(); });
+  add("weight_grad_norm.last_over_first",
+      [](const Seed& s) { return s.gradient.back() / s.gradient.front(); });
   add("weight_grad_norm.first_over_last",
       [](const Seed& s) { return 1 / (s.gradient.back() / s.gradient.front()); });
   if (depth() > 2)
