@@ -13,11 +13,7 @@
 namespace isobar {
 namespace {
 
-std::string join(const std::string& prefix, std::string_view name) {
-  return prefix.empty() ? std::string(name) : (prefix + '.').append(name);
-}
-
-// Visits the whole tree, parents before children, and calls back with full names.
+// Visits the whole tree, parents before children, and calls back with full names, which hold until the next.
 class Walk : public Fields {
  public:
   std::function<void(const std::string& name, Tensor&, bool is_buffer)> on_tensor = [](const std::string&,
@@ -25,25 +21,33 @@ class Walk : public Fields {
   std::function<void(const std::string& path, HasFields&)> on_struct = [](const std::string&, HasFields&) {};
 
   void run(HasFields& part) {
-    on_struct(prefix_, part);
+    on_struct(path_, part);
     part.fields(*this);
   }
 
  protected:
   void on_parameter(std::string_view name, Tensor& tensor) override {
-    on_tensor(join(prefix_, name), tensor, false);
+    within(name, [&] { on_tensor(path_, tensor, false); });
   }
   void on_buffer(std::string_view name, Tensor& tensor) override {
-    on_tensor(join(prefix_, name), tensor, true);
+    within(name, [&] { on_tensor(path_, tensor, true); });
   }
   void on_part(std::string_view name, HasFields& part) override {
-    const std::string outer = std::exchange(prefix_, join(prefix_, name));
-    run(part);
-    prefix_ = outer;
+    within(name, [&] { run(part); });
   }
 
  private:
-  std::string prefix_;
+  // The path grows and shrinks in place: a name costs a step no allocation.
+  template <class F>
+  void within(std::string_view name, const F& f) {
+    const size_t outer = path_.size();
+    if (outer > 0) path_ += '.';
+    path_ += name;
+    f();
+    path_.resize(outer);
+  }
+
+  std::string path_;
 };
 
 template <class F>
@@ -213,7 +217,7 @@ void assign_paths(HasFields& model) {
   const auto* const part = dynamic_cast<const Module*>(&model);
   const std::string above = part != nullptr ? part->path() : "";
   each_module(model, [&](const std::string& path, Module& module) {
-    module.set_path(path.empty() ? above : join(above, path));
+    module.set_path(above.empty() || path.empty() ? above + path : above + '.' + path);
   });
 }
 
