@@ -1,6 +1,7 @@
 #include "trained_on.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -99,8 +100,11 @@ std::string in_words(const Json& summary, const std::string& sentence, bool chin
 Phrase trained_on(const Json& summary, const std::string& key) {
   const std::string study = summary.value("program", "");
   for (const Sentence& row : sentences)
-    if (row.study == study && key.find(in_words(summary, row.key, false)) != std::string::npos)
-      return {in_words(summary, row.en, false), in_words(summary, row.zh, true)};
+    if (row.study == study && key.find(in_words(summary, row.key, false)) != std::string::npos) {
+      std::string english = in_words(summary, row.en, false);
+      if (english.starts_with("1 blocks ")) english.erase(std::strlen("1 block"), 1);
+      return {english, in_words(summary, row.zh, true)};
+    }
   return {};
 }
 
