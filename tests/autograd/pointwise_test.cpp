@@ -58,6 +58,11 @@ TEST_CASE("a formula on registers equals the same formula on tensors, and so do 
     return exp(t * x) * (t + cos(sin(x + z))) * z;
   });
   check_formula("waves", [](auto x, auto z) { return sin(3 * x) * cos(z); });
+  check_formula("steps", [](auto x, auto z) {
+    auto y = x * z;
+    y = y - sin(y);
+    return y;
+  });
   check_formula("isru", [](auto x, auto z) { return isru(x, z) * isru(z, square(x) + 1); });
   check_formula("choices", [](auto x, auto z) {
     const auto larger = maximum(x, z), smaller = minimum(1, z) * minimum(x, 0.7);

@@ -2,11 +2,14 @@
 #include "../../core/ranks/ranks.h"
 
 #include <doctest/doctest.h>
+#include <sys/utsname.h>
 
 #include <atomic>
 #include <latch>
+#include <set>
 
 #include "../message_of.h"
+#include "../scoped_variable.h"
 #include "../thread_link.h"
 
 namespace isobar::ranks_test {
@@ -95,24 +98,50 @@ TEST_CASE("a rank that fails alone ends the others, and one that all meet leaves
         }) == "2: no memory");
   CHECK(through == 0);
   run_ranks(5, [](Ranks& ranks) { CHECK(ranks.end_together()); });
+  run_ranks(2, [](Ranks& ranks) {
+    ranks.set_timeout(0.4);
+    if (ranks.first()) CHECK_FALSE(ranks.end_together());
+  });
 }
 
-TEST_CASE("a silent rank is named by the others after the time-out, and what they were doing") {
-  constexpr int size = 4, silent = 2;
-  std::latch others(size - 1);
-  std::vector<std::string> said(size);
-  run_ranks(size, [&](Ranks& ranks) {
-    ranks.set_timeout(0.4);
-    ranks.set_location("step 12");
-    const auto me = static_cast<size_t>(ranks.rank());
-    if (ranks.rank() == silent) return others.wait();
-    said[me] = message_of([&] { ranks.gather(""); });
-    others.count_down();
-  });
-  for (const size_t rank : {0, 1, 3}) {
-    CAPTURE(said[rank]);
-    CHECK(said[rank].starts_with("rank 2 of 4 ("));
-    CHECK(said[rank].ends_with(") has not answered for 0.4 s, in step 12"));
+TEST_CASE("a launcher's variables tell the rank, and that a process was started alone") {
+  const ScopedVariable rank("PMI_RANK", "3"), size("PMI_SIZE", "4");
+  CHECK((Ranks::launched() && Ranks::launched_rank() == 3));
+  const ScopedVariable alone("PMI_SIZE", "1");
+  CHECK((!Ranks::launched() && Ranks::launched_rank() == 0));
+}
+
+TEST_CASE("a process without others is named by its machine, and hears of a loss before it is thrown") {
+  utsname machine;
+  REQUIRE(::uname(&machine) == 0);
+  Ranks one(nullptr, 1);
+  CHECK(one.name() == fmt::format("rank 0 of 1 ({})", machine.nodename));
+  std::string heard;
+  one.on_lost([&](const RankLost& error) { heard = error.what(); });
+  CHECK(message_of([&] { one.fail_lost(RankLost("gone")); }) == "gone");
+  CHECK(heard == "gone");
+}
+
+TEST_CASE("silent ranks are named by the others after the time-out, and what they were doing") {
+  constexpr int size = 4;
+  for (const std::set<int>& silent : {std::set{2}, std::set{0, 2}}) {
+    std::latch others(size - std::ssize(silent));
+    std::vector<std::string> said(size);
+    run_ranks(size, [&](Ranks& ranks) {
+      ranks.set_timeout(0.4);
+      ranks.set_location("step 12");
+      const auto me = static_cast<size_t>(ranks.rank());
+      if (silent.contains(ranks.rank())) return others.wait();
+      said[me] = message_of([&] { ranks.gather(""); });
+      others.count_down();
+    });
+    for (size_t rank = 0; rank < size; ++rank) {
+      if (silent.contains(static_cast<int>(rank))) continue;
+      CAPTURE(said[rank]);
+      CHECK(said[rank].starts_with(silent.size() == 1 ? "rank 2 of 4 (" : "rank 0 of 4 ("));
+      CHECK(said[rank].ends_with(silent.size() == 1 ? ") has not answered for 0.4 s, in step 12"
+                                                    : ") have not answered for 0.4 s, in step 12"));
+    }
   }
 }
 

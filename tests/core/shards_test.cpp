@@ -70,6 +70,7 @@ double norm_of(std::vector<Tensor> gradients) {
   const std::vector<Tensor> all = some_parameters();
   for (size_t i = 0; i < all.size(); ++i)
     if (gradients[i].defined()) all[i].set_grad(gradients[i]);
+  CHECK(grad_norm(Shards(all)) == grad_norm(all));
   return grad_norm(all);
 }
 
@@ -81,6 +82,8 @@ TEST_CASE("shards cover every element once, are cut at chunks of a sweep, and le
       const Shards shards(all, ranks, whole_of(all));
       if (size == 1) {
         CHECK(shards.mine()[1].id() == all[1].id());
+        const std::vector<Tensor> flat = shards.mine([](const Tensor& p) { return p.shape() == Shape{7}; });
+        CHECK((flat.size() == 1 && flat[0].id() == all[0].id()));
         return;
       }
       int64_t position = 0, own = 0, total = 0;
@@ -178,6 +181,17 @@ TEST_CASE("weights that each rank writes on its shard reach all, and the first r
       for (size_t i = 0; i < all.size(); ++i) CHECK(alike(whole[i], ranks.first() ? trained[i] : Tensor()));
     });
   }
+}
+
+TEST_CASE("a parameter that takes several messages reaches all") {
+  run_ranks(2, [](Ranks& ranks) {
+    const Tensor weight = zeros(1 << 20).set_trainable();
+    Shards shards({weight}, ranks);
+    Tensor mine = shards.mine()[0];
+    assign(mine, full(mine.shape(), ranks.rank() + 1));
+    shards.spread();
+    for (int64_t i = 0; i < weight.numel(); i += 8192) CHECK(weight.at({i}) == shards.owner(0, i).rank + 1);
+  });
 }
 
 TEST_CASE("a parameter that cannot be cut, and a tensor of another shape, are refused") {

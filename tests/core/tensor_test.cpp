@@ -143,6 +143,7 @@ TEST_CASE("an i64 that no double is equal to is given exactly or not at all") {
         "at: no double is 9007199254740993; to_vector<int64_t>() gives it");
   CHECK(x.at({1}) == 9007199254740992.0);
   CHECK(x.to_vector<int64_t>()[0] == odd);
+  CHECK(tensor({}, std::vector<int64_t>{int64_t{3} << 60}).item() == 0x3p60);
   CHECK(tensor({}, std::vector<int64_t>{std::numeric_limits<int64_t>::min()}).item() ==
         -9223372036854775808.0);
   CHECK_THROWS_AS(tensor({}, std::vector<int64_t>{std::numeric_limits<int64_t>::max()}).item(), Error);

@@ -99,6 +99,11 @@ TEST_CASE("biases that a GPT-2 must have and ours has not are zeros; a tied head
   CHECK(file.tensors.at("transformer.h.0.attn.c_attn.bias").to_vector<float>() == std::vector<float>(12, 0));
   CHECK(file.tensors.at("transformer.ln_f.bias").shape() == Shape{4});
   CHECK_FALSE(file.tensors.contains("lm_head.weight"));
+  LanguageModelConfig biased = tiny_config(HuggingFaceLayout::llama);  // has all biases of its own
+  biased.bias = true;
+  LanguageModel llama(biased, Rng(1));
+  const auto theirs = to_hugging_face(llama, HuggingFaceLayout::llama);
+  CHECK_NOTHROW(model_from_hugging_face(biased, HuggingFaceLayout::llama, theirs, "x"));
 }
 
 TEST_CASE("GPT-2's own file is read: no \"transformer.\", a mask in each layer, the head a second time") {

@@ -32,6 +32,7 @@ TEST_CASE(
   CHECK((NormOptions{}.bias && NormOptions{}.eps == 1e-5));
   const GroupedQueryAttentionOptions grouped;
   CHECK((!grouped.qk_norm && grouped.softcap == 0 && !grouped.causal && !grouped.bias));
+  CHECK(grouped.rope_base == 1e4);  // Su et al. 2021, section 3.2.2
   CHECK((TransformerBlockOptions{}.dropout == 0 && TransformerBlockOptions{}.branch_scale == 1));
   const Sampling sampling;  // changes no logit
   CHECK((sampling.tokens == 0 && sampling.temperature == 1 && sampling.top_k == 0 && sampling.top_p == 1));

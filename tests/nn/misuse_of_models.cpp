@@ -45,6 +45,7 @@ std::vector<Misuse> misuse_of_layers() {
       {[] { GroupedQueryAttention(6, 2, rng); },
        "attention: rope rotates pairs of channels; wanted an even number of channels per head, got 3"},
       {[] { GroupNorm(3, 8); }, "group_norm: 8 channels do not divide into 3 groups"},
+      {[] { Fixup(4, 0, rng); }, "fixup: wanted at least one branch, got 0"},
       {[] { DyISRU(4, {.c = -1}); }, "dyisru: wanted an initial C above 0, got -1"},
       {[] { Softcap(0); }, "softcap: wanted a cap above 0, got 0"},
       {[] { ISRUClip(-1); }, "isru_clip: wanted a cap above 0, got -1"},

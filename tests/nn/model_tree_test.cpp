@@ -158,6 +158,16 @@ TEST_CASE("tied tensors are one parameter, and stay tied through convert, load a
   CHECK(other.lm_head.weight.to_vector<double>() == model.embed_tokens.weight.to_vector<double>());
 }
 
+TEST_CASE("an Evaluation has every part in evaluation, and brings back the mode of each") {
+  Sequential model(Dropout(0.5), ReLU());
+  eval(*model.parts[1]);
+  {
+    const Evaluation here(model);
+    CHECK_FALSE(model.parts[0]->training());
+  }
+  CHECK((model.training() && model.parts[0]->training() && !model.parts[1]->training()));
+}
+
 TEST_CASE("frozen tensors are state but not parameters") {
   Linear layer(3, 2, Rng(1));
   layer.weight.set_trainable(false);

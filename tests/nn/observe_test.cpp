@@ -105,6 +105,26 @@ TEST_CASE("a probe keeps each module's output moments and gradient norm") {
     CHECK(probe.find(paths[i]) == &signal);
   }
   CHECK(probe.find("3") == nullptr);
+  Probe of_part;
+  const Watch also(part(2), of_part);
+  model(x);
+  CHECK((of_part.find("") != nullptr && of_part.find("2") == nullptr));
+}
+
+TEST_CASE("an observer follows a module that moves, and leaves it when its watch ends") {
+  struct Last : Observer {
+    const Module* seen = nullptr;
+    void on_output(const Module&, const Tensor&) override {}
+    void on_output_gradient(const Module& module, const Tensor&) override { seen = &module; }
+  } last;
+  Linear first(2, 2, Rng(1));
+  auto watch = std::make_unique<Watch>(first, last);
+  Linear moved = std::move(first);
+  Tape tape;
+  tape.backward(sum(moved(ones({1, 2}))));
+  CHECK(last.seen == &moved);
+  watch.reset();
+  CHECK_FALSE(moved.observed());
 }
 
 TEST_CASE("a module called twice keeps its last call, and one that was not called is absent") {

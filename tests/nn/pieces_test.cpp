@@ -6,11 +6,13 @@
 
 #include "../../autograd/check/tape_trace.h"
 #include "../../core/profile.h"
+#include "../../core/ranks/shards.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../message_of.h"
 #include "../same_tensors.h"
 #include "../thread_counts.h"
+#include "../thread_link.h"
 
 namespace isobar::pieces_test {
 
@@ -226,6 +228,23 @@ TEST_CASE("pieces add to the gradients that are there, and leave alone what no l
     CHECK(difference(layer.weight.grad(), wanted) < 1e-6);
     CHECK(layer.bias.grad().to_vector<double>() == std::vector<double>{1.5, 1.5});
     for (const Tensor& parameter : parameters(unused)) CHECK_FALSE(parameter.grad().defined());
+  });
+}
+
+TEST_CASE(
+    "every rank has the losses of all pieces and hears the one that fails; gradients want a step between") {
+  run_ranks(2, [](Ranks& ranks) {
+    Linear model(3, 1, Rng(1));
+    Shards shards(parameters(model), ranks);
+    const auto loss = [&](int64_t i) { return sum(model(Rng(2).split(i).normal({2, 3}))); };
+    const auto failing = [&](int64_t i) { return check(i < 2, "bad rows in {}", i), loss(i); };
+    CHECK(message_of([&] { backward_in_pieces(model, 4, failing, {}, shards); }) ==
+          "piece 3 of 4: bad rows in 2");
+    const std::vector<double> losses = backward_in_pieces(model, 4, loss, {}, shards);
+    for (int64_t i = 0; i < 4; ++i) CHECK(losses[static_cast<size_t>(i)] == loss(i).item());
+    CHECK(
+        message_of([&] { backward_in_pieces(model, 4, loss, {}, shards); }) ==
+        "backward_in_pieces: on several ranks gradients do not add up over calls; take an optimizer's step first");
   });
 }
 

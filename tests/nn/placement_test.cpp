@@ -109,6 +109,7 @@ TEST_CASE("blocks start as their papers say, and have norms only where the place
     check_std(mlp.linear2.weight, fixup ? 0 : unscaled ? 0.02 : 0.02 / 4);
     check_std(attention.o_proj.weight, fixup ? 0 : unscaled ? 0.02 : 0.02 / 4);
     if (placement == Placement::skipinit) CHECK(block.mlp_scalars.scale.item() == 0.25);
+    if (fixup) CHECK(block.mlp_scalars.bias_before.item() == 0);
     const bool identity = fixup || placement == Placement::rezero;
     CHECK((block(x).to_vector<float>() == x.to_vector<float>()) == identity);
   }
@@ -154,6 +155,9 @@ TEST_CASE("centring and then scaling is LayerNorm, over several dimensions too")
     for (Module* norm : std::initializer_list<Module*>{&center, &scale, &both}) convert(*norm, Dtype::f64);
     check_values(scale(center(x)), both(x).to_vector<double>(), 1e-13);
   }
+  PRMSNorm part(4, {.p = 1});  // all of the row
+  RMSNorm whole(4);
+  check_values(part(cast(x, Dtype::f32)), whole(cast(x, Dtype::f32)).to_vector<double>(), 1e-6);
 }
 
 TEST_CASE("Derf is erf with a slope and a shift") {

@@ -117,6 +117,12 @@ struct CachedWeight : Scale {
     });
   }
 };
+struct KeepsBatchSize : Scale {
+  Tensor forward(const Tensor& x) override {
+    if (calls == 0) calls = static_cast<int>(x.size(0));
+    return x * weight * calls;
+  }
+};
 struct NotTrainable : Scale {
   NotTrainable() { weight.set_trainable(false); }
 };
@@ -248,12 +254,19 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
       {"keeps NaN", a<NanAfterEmptyBatch>(), {"WRONG: batch of 0: running_mean [0] is NaN, for x [0, 5]"}},
       {"a table of the first x", a<CachedTable>(), {"WRONG: another call: y [", other}},
       {"a table of the first weight", a<CachedWeight>(), {"WRONG: another call: y [", other}},
+      {"the size of the first batch",
+       a<KeepsBatchSize>(),
+       {"WRONG: another call: y [", "for another x [5, 5] after a first call"}},
       {"rows meet",
        of([](In x) { return mean(x, {1}) - mean(x, {1}, true); }),
        {"WRONG: batch of 0: y must be [0, 4], got [0, 0]"}},
       {"a parameter that no forward uses",
        of([](In x, In w, In) { return x * w; }),
        {"WRONG: gradient of w1: forward uses it neither in training nor in"}},
+      {"a first parameter that no indices meet",
+       of([](In at, In, In w) { return embedding(at, w); }, {ones(5), numbers({7, 3})}),
+       {"WRONG: gradient of w0: forward uses it neither in training nor in"},
+       Rng(1).integers({4}, 7)},
       {"throws in evaluation",
        of([](bool training, In x, In w) {
          check(training, "refuses_evaluation: wanted training");
