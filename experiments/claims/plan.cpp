@@ -164,7 +164,7 @@ std::string seeds_text(const PlannedRun& planned, const Json& config) {
   std::string text =
       seeds == 1 ? fmt::format("seed {}", first) : fmt::format("seeds {} … {}", first, first + seeds - 1);
   if (!planned.shipped)
-    return fmt::format("{}; more: write --seeds {} at {}", text, 10 * seeds, planned.where);
+    return fmt::format("{}; more: by --seeds in the flags of the run {}", text, planned.where);
   std::vector<std::string> words{planned.program};
   for (size_t i = 0; i < planned.arguments.size(); ++i)
     if (setting_of(planned.arguments[i]) == "seeds")

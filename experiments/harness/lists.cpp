@@ -90,7 +90,13 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
   // No name is longer than this; the bound keeps a hostile one from costing time.
   if (known.empty() || name.size() > 100) return "";
-  const auto distance = [&](const std::string& other) { return edit_distance(name, other); };
+  const auto small = [](std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+  };
+  const auto distance = [&](const std::string& other) {
+    return edit_distance(small(std::string(name)), small(other));
+  };
   const auto best = std::ranges::min_element(known, {}, distance);
   if (2 * distance(*best) > std::max(name.size(), best->size())) return "";
   return fmt::format("; did you mean {}?", *best);

@@ -142,7 +142,7 @@ void LayerRunner::reset_state(Module& module) const {
   const auto fresh = made();
   std::vector<NamedTensor> state = named_state(module), first = named_state(*fresh);
   for (size_t i = 0; i < state.size(); ++i)
-    if (!state[i].tensor.trainable())
+    if (!first[i].tensor.trainable())  // differences put plain numbers in the place of parameters
       assign(state[i].tensor, cast(first[i].tensor.detach(), state[i].tensor.dtype()));
 }
 

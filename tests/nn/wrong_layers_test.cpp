@@ -40,17 +40,20 @@ struct Counts : Scale {
   Tensor forward(const Tensor& x) override { return x * weight * ++calls; }
 };
 // Divides by a running scale, and then moves it.
-struct DividesByItsPast : Module {
+struct DividesByItsPast : Scale {
   Tensor scale = ones(5);
   Tensor forward(const Tensor& x) override {
-    const Tensor y = x / scale.detach();
+    const Tensor y = x / clone(scale) * weight;
     if (training() && x.size(0) > 0) {
       const NoTape pause;
       scale = scale * 0.9 + sqrt(mean(square(x.detach()), {0})) * 0.1;
     }
     return y;
   }
-  void fields(Fields& f) override { f.buffer("scale", scale); }
+  void fields(Fields& f) override {
+    Scale::fields(f);
+    f.buffer("scale", scale);
+  }
 };
 struct Forgets : Scale {
   void fields(Fields&) override {}
@@ -186,12 +189,12 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
        {"WRONG: repeated calls: y [", "(options.stateful is for state that fields() lists)"}},
       {"reads what it changes, on purpose",
        a<DividesByItsPast>(),
-       {": right", "all 20 elements", "skipped  recompute"},
+       {": right", "all 20 elements", "all 5 elements", "skipped  recompute"},
        numbers({4, 5}),
        {.stateful = true}},
       {"sees what was before",
        of([](In x) { return cumsum(x, 1); }),
-       {": right", "y before t does not depend on x from t on, for each t of 3"},
+       {": right", "y before t does not depend on x from t on, along dimension 1, for each t of 3"},
        numbers({2, 3, 2}),
        {.causal = true}},
       {"sees what comes",
@@ -201,6 +204,11 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
        {.causal = true}},
       {"adds what counts",
        of([](In x, In mask) { return x + sum(where(unsqueeze(mask, -1), x, 0), {1}, true); }, {}),
+       {": right", "what is masked does not matter to what counts"},
+       two_rows_of_three,
+       {.mask = {{1, 0}}}},
+      {"pools what counts",
+       of([](In x, In mask) { return sum(where(unsqueeze(mask, -1), x, 0), {1}); }, {}),
        {": right", "what is masked does not matter to what counts"},
        two_rows_of_three,
        {.mask = {{1, 0}}}},
