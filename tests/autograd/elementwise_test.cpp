@@ -47,6 +47,13 @@ TEST_CASE("denormal numbers are kept") {
   CHECK(sum(full({3}, 1e-40)).item() > 2e-40);
 }
 
+TEST_CASE("what stands for a norm has the root of its size, and no bias unless it is given") {
+  check_values(dyt_sqrtd(row({-3, 3, 0, 6}), row({0.5}), ones({4}, Dtype::f64), {}),
+               {-2 * std::tanh(0.75), 2 * std::tanh(0.75), 0, 2 * std::tanh(1.5)});
+  check_values(dyisru(row({-3, 3, 0, 4}), row({std::log(9)}), ones({4}, Dtype::f64), {}),
+               {-std::sqrt(2), std::sqrt(2), 0, 1.6});
+}
+
 TEST_CASE("relu has slope zero at zero") {
   check_op([](In x) { return squared_relu(x[0]); }, {{-1, 0, 3}}, {0, 0, 9}, {{0, 0, 6}});
   check_op([](In x) { return relu(x[0]); }, {{-1, 0, 1}}, {0, 0, 1}, {{0, 0, 1}});

@@ -43,9 +43,10 @@ TEST_CASE("gradient gives the gradient of a value in the middle and leaves grad(
   const Tensor x = leaf(number(3));
   Tape tape;
   const Tensor middle = square(x), y = exp(middle * 0.1);
-  const std::vector<Tensor> dx = tape.gradient(y, {middle, x});
+  const std::vector<Tensor> dx = tape.gradient(y, {middle, x, y});
   CHECK(dx[0].item() == doctest::Approx(0.1 * std::exp(0.9)).epsilon(1e-14));
   CHECK(dx[1].item() == doctest::Approx(0.6 * std::exp(0.9)).epsilon(1e-14));
+  CHECK(dx[2].item() == 1);
   CHECK(!x.grad().defined());
 }
 

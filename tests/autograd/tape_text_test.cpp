@@ -77,6 +77,7 @@ TEST_CASE("a parameter without a gradient is named, with the reason") {
   }
   const Tensor y =
       record("my_op", (lost.detach() + 1).detach(), {lost}, [](const Tensor&) { return Tensor(); });
+  exp(dead);
   const Tensor zero = relu(dead * -1);
   tape.backward(sum(used * y + zero));
   CHECK(missing_gradients(trace, {{"used", used},
@@ -90,7 +91,7 @@ TEST_CASE("a parameter without a gradient is named, with the reason") {
         "dropped [2]: no gradient: square (%1) in head used it, but the loss does not depend on the result: "
         "is that dropped or detached?\n"
         "lost [2]: no gradient: the backward of my_op (%3) returned none for it\n"
-        "dead [2]: no gradient: its gradient is zero: multiply (%5) gave only zeros (a factor of zero, or "
+        "dead [2]: no gradient: its gradient is zero: multiply (%6) gave only zeros (a factor of zero, or "
         "units that are off)\n"
         "frozen [2]: no gradient: it is frozen; set_trainable() makes it a parameter\n");
 }

@@ -122,6 +122,9 @@ TEST_CASE("flops and bytes follow from an op's kind and shapes, not from its nam
   CHECK(cost_of(loss, Part::forward).flops == 3.0 * 2 * 15 * 64 * 100);
   CHECK(cost_of(loss, Part::backward).flops == 0);
   CHECK(cost_of(loss, Part::forward).rows == 15);
+  Op nothing(Kind::product, x, {x, w});
+  nothing.inputs[0].slot = Node::Input::absent;
+  CHECK(cost_of(nothing, Part::forward).flops == 0);
   CHECK(cost_of(Op(Kind::view, x, {x}), Part::forward).bytes == 0);
   CHECK(cost_of(Op(Kind::lookup, x, {w}), Part::forward).bytes == 2 * 4 * 3 * 5 * 64);
   CHECK(cost_of(Op(Kind::plain, x, {x}, Dtype::f64), Part::forward).bytes == 2 * 8 * 3 * 5 * 64);
