@@ -21,8 +21,9 @@ struct Sentence {
 };
 
 const std::vector<Sentence> readme_sentences = {
-    {"In a small language model RMSNorm is as good as LayerNorm without bias on Tiny Shakespeare, within 1 % of what the model "
-     "learns. A model without norms is no worse there (D23).",
+    {"On Tiny Shakespeare a small language model with RMSNorm is as good as one with LayerNorm without bias, "
+     "within 1 % of what is learned. A model without norms is no worse there, so this text cannot tell norms apart "
+     "(D23).",
      {{"D23.1", true}, {"D23.3", false}}},
     {"RMSNorm is {D18.1} times as fast as LayerNorm on a CPU, each as one fused op, and not 7.7 times as fast "
      "(D18).",

@@ -139,8 +139,8 @@ TEST_CASE("each sentence and each number of the README on norms follows from the
     const char* words;
   };
   const std::vector<Said> all = {
-      {"D23.1", -0.01, 0.01, "is as good as LayerNorm without bias on Tiny Shakespeare, within 1 %"},
-      {"D23.3", -1, 0, "A model without norms is no worse there (D23)"},
+      {"D23.1", -0.01, 0.01, "is as good as one with LayerNorm without bias, within 1 % of what is learned"},
+      {"D23.3", -1, 0, "A model without norms is no worse there"},
       {"D18.1", 1, 7, "RMSNorm is {} times as fast as LayerNorm on a CPU"},
       {"G03.1", -0.01, 0.01, "loses less than 1 % of what it learned"},
       {"D07.2", 0.1, 2, "the first layer moves {} times as far as the last"},
