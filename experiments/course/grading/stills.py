@@ -29,9 +29,11 @@ def still(window, page, step):
 def browsing():
     """A headless Chromium, to be used in a `with`."""
     sys.path.append(str(course.ROOT.parents[1] / "tests/page"))
-    if not (shutil.which("chromium") and shutil.which("chromedriver") and importlib.util.find_spec("selenium")):
-        raise course.Usage("wanted a headless Chromium; install the Debian packages chromium, chromium-driver "
-                           "and python3-selenium, and take Debian's python3")
+    there = {"chromium": shutil.which("chromium"), "chromedriver": shutil.which("chromedriver"),
+             f"selenium for {sys.executable}": importlib.util.find_spec("selenium")}
+    if missing := [name for name, found in there.items() if not found]:
+        raise course.Usage(f"wanted a headless Chromium, but there is no {', no '.join(missing)}; install the Debian "
+                           "packages chromium, chromium-driver and python3-selenium, and take /usr/bin/python3")
     import browser
     return browser.Browser()
 
