@@ -211,6 +211,14 @@ void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& pla
   }
 }
 
+// Whether a run of it may replace what the folder holds: what it left there itself, and no other program's.
+bool goes_on_in(const Program& program, const std::string& folder, const std::string& command) {
+  const std::string path = folder + "/summary.json";
+  if (!program.goes_on || !std::filesystem::exists(path)) return program.goes_on;
+  const Json summary = Json::parse(read_file(path, size_t{1} << 30), nullptr, false);
+  return summary.is_object() && summary.value("program", "") == command;
+}
+
 Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
              Streams streams, Ranks& ranks) {
   const CommandLine line = parse_command_line(program, config, arguments);
@@ -237,7 +245,7 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   options.log_level = log_level(line);
   options.bars = options.log_level <= LogLevel::info;
   options.json = line.json;
-  options.force = line.force || program.goes_on;
+  options.force = line.force || goes_on_in(program, options.folder, options.command);
   options.out = streams.out;
   options.err = streams.err;
   options.ranks = &ranks;

@@ -40,6 +40,8 @@ TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part an
       "isobar verify", "D01 --out " + out,
       "wanted a file of claims, got 'D01', which is a claim: write --claim D01, and several with commas "
       "between\n");
+  check_refused("isobar verify", "--claim D01 --out " + out + "/blog8",
+                "blog8' holds a finished run; add --force to replace it");  // a study's, not its own
   check_refused("isobar", "verify --claim D01 --seeds 50 --out " + out,
                 "decay_study --seeds 50; --seed 50 takes other seeds\n");
   check_refused("isobar verify", "--claim D01,D6 --out " + folder.path().string(),
