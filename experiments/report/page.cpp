@@ -88,6 +88,14 @@ Json shown_plot(Json plot) {
   return plot;
 }
 
+// A field that is not there says the same.
+Json without_empty(const Json& json) {
+  Json kept = json;
+  for (const auto& [name, value] : json.items())
+    if (value.is_null() || value == "") kept.erase(name);
+  return kept;
+}
+
 Json shown_heatmap(Json map) {
   for (Json& row : map["values"]) row = thinned(row, most_columns);
   map["columns"] = thinned(map["columns"], most_columns);
@@ -120,7 +128,10 @@ std::string Content::add_run(const std::string& folder, const std::string& wante
   for (const auto& [what, value] : environment.items())  // what all runs share is said once
     if (!environment_.contains(what) || environment_[what] != value) run["environment"][what] = value;
   runs_.push_back(std::move(run));
-  if (const Json stored = stored_run(summary); !stored.is_null()) stored_.push_back(stored);
+  if (Json stored = stored_run(summary); !stored.is_null()) {
+    for (const char* drawn : {"std", "gradient"}) round_numbers(stored[drawn]);
+    stored_.push_back(stored);
+  }
   return name;
 }
 
@@ -221,14 +232,16 @@ Json shown_run(const Json& summary) {
 }
 
 Json shown_claim(const Json& claim) {
-  Json shown = claim;
+  Json shown = without_empty(claim);
   for (const char* said_by_parts : {"reason", "reason_zh"}) shown.erase(said_by_parts);
   if (shown.contains("kept") && shown["kept"].is_object())
     for (const char* long_text : {"reason", "reason_zh"}) shown["kept"].erase(long_text);
-  for (const auto& [name, value] : claim.items())
-    if (value.is_null() || value == "") shown.erase(name);
   for (Json& part : shown["parts"]) {
-    for (const char* drawn : {"measured", "measured_zh", "wanted", "wanted_zh"}) part.erase(drawn);
+    for (const char* drawn : {"measured", "measured_zh", "wanted", "wanted_zh", "looks", "log", "full_only"})
+      part.erase(drawn);
+    for (const char* count : {"nonfinite", "seeds_needed"})
+      if (part.value(count, Json()) == 0) part.erase(count);
+    part = without_empty(part);
   }
   return shown;
 }
