@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+import typed_norms
 from browser import Browser, expect
 from selenium.webdriver.common.keys import Keys
 
@@ -77,6 +78,13 @@ def own_norms(browser):
     expect(apart < 1e-4, f"a typed RMSNorm is the library's: {apart:.1e} apart")
     error, header = browser.run("return [live.own.error, live.own.header]")
     expect(error < 1e-8 and "mean(pow(x, 2), {-1}, true)" in header, f"its gradient is that of differences, {error:.1e} apart")
+    beside = browser.run("""const rows = JSON.parse(live.beside.call('table'));
+        return [rows.flatMap((row) => [row[0][0], row[2][0]]), document.getElementById('live-std').textContent]""")
+    expect(beside[0] == library and "RMSNorm" in beside[1], "the library's stands beside it, drawn and named")
+    for source, formula, normalized in typed_norms.NORMS:
+        sample = browser.run("return JSON.parse(live.page.call('formula', arguments[0])).sample", formula)
+        apart = typed_norms.error_of(sample, formula, normalized)
+        expect(len(formula) <= 80 and apart < 1e-6, f"{source}, {formula}: {apart:.1e} apart")
     for text, place in WRONG.items():
         browser.run("live.setting = {...textSetting, norm: 'formula', formula: arguments[0]}; begin()", text)
         said = browser.run("return live.error")

@@ -170,31 +170,30 @@ struct MyNorm : isobar::Module {{
                      text, made, names, w, b, cpp_of(formula), fields);
 }
 
-double gradient_error(const Formula& formula) {
+Sample sample_of(const Formula& formula) {
   using spec::Int;
   const spec::Rng rng{1};
   const spec::Shape shape{3, 5};
   const auto drawn = [&](const char* name, const spec::Shape& of) {
-    return rng.split(name).normal<double>(of, 0, 1);
+    return spec::trainable(rng.split(name).normal<double>(of, 0, 1));
   };
-  const spec::Tensor<double> w(drawn("w", {5})), b(drawn("b", {5})), dy(drawn("dy", shape));
-  const spec::Array<double> from = drawn("x", shape);
-  const auto loss = [&](const spec::Tensor<double>& x) { return sum(dy * computed(formula, x, w, b)); };
-  const spec::Tensor<double> x = spec::trainable(from);
-  spec::backward(loss(x));
+  const spec::Tensor<double> x = drawn("x", shape), w = drawn("w", {5}), b = drawn("b", {5}),
+                             dy(rng.split("dy").normal<double>(shape, 0, 1)), y = computed(formula, x, w, b);
+  spec::backward(sum(dy * y));
   constexpr double h = 1e-5;
   double error = 0, largest = 0;
-  for (Int i = 0; i < from.size(); ++i) {
+  for (Int i = 0; i < x.numel(); ++i) {
     const auto at = [&](double away) {
-      spec::Array<double> moved = from;
+      spec::Array<double> moved = x.value();
       moved.x[i] += away;
-      return loss(spec::Tensor<double>(moved)).value().x[0];
+      return sum(dy * computed(formula, spec::Tensor<double>(moved), w, b)).value().x[0];
     };
     const double off = std::abs((at(h) - at(-h)) / (2 * h) - x.grad().x[i]);
     if (std::isnan(off) || off > error) error = off;  // a NaN stays
     largest = std::max(largest, std::abs(x.grad().x[i]));
   }
-  return error / largest;
+  return {x.value().x, w.value().x, b.value().x, dy.value().x,   y.value().x,
+          x.grad().x,  w.grad().x,  b.grad().x,  error / largest};
 }
 
 }  // namespace isobar::live

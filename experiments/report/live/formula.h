@@ -28,8 +28,12 @@ Formula parse_formula(const std::string& text);
 
 // The header of a layer that computes it, for check_layers and the studies: "my_norm.h".
 std::string header_of(const Formula& formula, const std::string& text);
-// The largest error of its gradient in doubles against differences, over the gradient's largest element.
-double gradient_error(const Formula& formula);
+// What it gives in doubles for three rows of five numbers, drawn as w, b and dy are.
+struct Sample {
+  std::vector<double> x, w, b, dy, y, dx, dw, db;
+  double error;  // of dx against differences, the largest, over dx's largest element
+};
+Sample sample_of(const Formula& formula);
 
 template <class T>
 spec::Tensor<T> computed(const Formula& f, const spec::Tensor<T>& x, const spec::Tensor<T>& w,

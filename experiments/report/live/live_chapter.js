@@ -30,10 +30,11 @@ function instanceOf({ module, relaxed }, known = {}) {
   };
 }
 
-// A worker's side: {code, begin} once, then a seed at a time, in {index, seed}. It reports what becomes known
-// of the layers in lists of [up, layer, std, std of the norm] and [down, layer, gradient norm].
+// A worker's side: {code, nets} once, one or two of what begin takes; then a seed at a time, in {index, seed}.
+// It reports what becomes known of the layers of net 0 or 1 in lists of [net, up, layer, std, std of the norm]
+// and [net, down, layer, gradient norm].
 function workerMain() {
-  let instance, index, known = [], sent = 0;
+  let instances, index, known = [], sent = 0;
   const send = (more = {}) => {
     postMessage({ index, known, ...more });
     known = [], sent = performance.now();
@@ -45,12 +46,15 @@ function workerMain() {
   onmessage = ({ data: asked }) => {
     try {
       if (asked.code) {
-        instance = instanceOf(asked.code, { up: (...of) => report("up", ...of), down: (...of) => report("down", ...of) });
-        instance.call("begin", asked.begin);
+        instances = asked.nets.map((begin, net) => {
+          const instance = instanceOf(asked.code, { up: (...of) => report(net, "up", ...of), down: (...of) => report(net, "down", ...of) });
+          instance.call("begin", begin);
+          return instance;
+        });
         return;
       }
       index = asked.index;
-      send({ inputStd: instance.own.run(asked.seed) });
+      send({ inputStds: instances.map(({ own }) => own.run(asked.seed)) });
     } catch (error) {
       postMessage({ failed: error.message });
     }
@@ -65,13 +69,23 @@ const presets = { blog: {}, he: { init: "he_normal" }, rmsnorm: { norm: "rmsnorm
   deeper: { depth: 1000, width: 64 }, own: { norm: "formula", formula: "w * x / (1 + mean(abs(x)))" } };
 live.setting = { ...textSetting };
 
+// What `build` packed: two of 91 letters for 13 bits, the lowest first; a last one alone for 6.
+function unpacked(text) {
+  const letters = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).filter((c) => !"<@\\".includes(c));
+  const digits = new Map(letters.map((letter, i) => [letter, i])), bytes = [];
+  for (let i = 0, bits = 0, held = 0; i < text.length; i += 2) {
+    bits |= (digits.get(text[i]) + 91 * (digits.get(text[i + 1]) ?? 0)) << held;
+    for (held += i + 1 < text.length ? 13 : 6; held >= 8; held -= 8, bits >>= 8) bytes.push(bits & 255);
+  }
+  return Uint8Array.from(bytes);
+}
+
 // The module, and the products by relaxed SIMD where this browser has them and they round once: (1 + 2⁻¹²)² −
 // (1 + 2⁻¹¹) is 2⁻²⁴, and 0 when it is rounded twice.
 async function loadCode() {
   const texts = document.getElementById("live-module").textContent.trim().split("\n").slice(1);
   const [module, relaxed] = await Promise.all(texts.map(async (text) => {
-    const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new window.DecompressionStream("gzip"));
+    const stream = new Blob([unpacked(text)]).stream().pipeThrough(new window.DecompressionStream("gzip"));
     const bytes = await new Response(stream).arrayBuffer();
     return WebAssembly.validate(bytes) ? WebAssembly.compile(bytes) : null;
   }));
@@ -92,9 +106,9 @@ const storedRun = () => live.data.stored.find(({ config }) =>
 function begin() {
   const { seed, formula, ...settings } = live.setting, stored = storedRun();
   const asked = { settings, formula, printed: live.data.printed[runOf(live.setting)], native: stored ?? { std: [], gradient: [] } };
+  live.own = live.beside = null;
   try {
     if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`seed: wanted a whole number from 0 on, got ${seed}`);
-    live.own = null;
     if (settings.norm === "formula") live.own = JSON.parse(live.page.call("formula", formula));
     live.page.call("begin", asked);
     live.error = "";
@@ -112,11 +126,24 @@ function endWorkers() {
   live.workers = null;
 }
 
-// Runs the setting. Resolves to the bits, or to "" where it was stopped or cannot run.
+// RMSNorm's medians so far beside those of a formula.
+function showBeside() {
+  if (!live.beside) return;
+  const rows = JSON.parse(live.beside.call("table"));
+  live.page.call("beside", { std: rows.map(([std]) => std[0]), gradient: rows.map(([, , gradient]) => gradient[0]) });
+}
+
+// Runs the setting; a formula's beside the same with RMSNorm. Resolves to the bits, or to "" where it was stopped or cannot run.
 function press() {
   const asked = begin(), { seeds, seed } = live.setting;
   if (live.error) return showLive(), Promise.resolve("");
-  const began = performance.now(), fitting = Math.floor(2 ** 32 / live.page.own.bytes());  // in 4 GiB
+  const nets = [asked], pages = [live.page], began = performance.now();
+  if (asked.settings.norm === "formula") {
+    nets.push({ ...asked, settings: { ...asked.settings, norm: "rmsnorm" } });
+    pages.push(live.beside = instanceOf(live.code));
+    live.beside.call("begin", nets[1]);
+  }
+  const fitting = Math.floor(2 ** 32 / live.page.own.bytes() / nets.length);  // in 4 GiB
   const count = Math.max(1, Math.min(seeds, fitting, navigator.hardwareConcurrency || 2));
   const source = `"use strict";${instanceOf}${workerMain}workerMain();`;
   const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
@@ -129,13 +156,13 @@ function press() {
     live.resolve = resolve;
     const give = (worker) => next < seeds && worker.postMessage({ index: next, seed: seed + next++ });
     for (const worker of live.workers) {
-      worker.postMessage({ code: live.code, begin: asked });
-      worker.onmessage = ({ data: { index, known, inputStd, failed } }) => {
+      worker.postMessage({ code: live.code, nets });
+      worker.onmessage = ({ data: { index, known, inputStds, failed } }) => {
         if (!live.workers?.includes(worker)) return;  // of a press that was stopped
         if (failed) return finish("failed", failed);
-        for (const [what, ...of] of known) live.page.own[what](index, ...of);
-        if (inputStd !== undefined) {
-          live.page.own.done(index, inputStd);
+        for (const [net, what, ...of] of known) pages[net].own[what](index, ...of);
+        if (inputStds) {
+          inputStds.forEach((std, net) => pages[net].own.done(index, std));
           live.done += 1;
           give(worker);
         }
@@ -157,6 +184,7 @@ function finish(state, error = "") {
   Object.assign(live, { state, error });
   if (state === "finished") {
     live.bits = live.page.call("bits");
+    showBeside();
     const claims = live.data.claims.filter(({ run }) => run === runOf(live.setting));
     live.judged = JSON.parse(live.page.call("judge", claims)).map((judged, i) => ({ ...judged, ...claims[i], parts: judged.parts }));
   }
@@ -289,6 +317,7 @@ function drawInto(drawing, which) {
   if (lang === "zh") for (const svg of drawing.querySelectorAll("[data-zh]")) svg.ariaLabel = svg.dataset.zh;
 }
 function draw() {
+  showBeside();
   for (const which of ["std", "gradient"]) {
     const drawing = document.getElementById(`live-${which}`);
     if (drawing) drawInto(drawing, which);

@@ -163,6 +163,10 @@ std::vector<double> numbers(const Json& json) {
   values.resize(values.empty() ? 0 : static_cast<size_t>(depth()), nan);
   return values;
 }
+void set_beside(const Json& medians) {
+  state.native_std = numbers(medians["std"]);
+  state.native_gradient = numbers(medians["gradient"]);
+}
 
 }  // namespace
 
@@ -199,8 +203,7 @@ EXPORT(begin) void begin() {
   state.theory = theory_of(state.config);
   state.printed_std = numbers(given["printed"]["std"]);
   state.printed_gradient = numbers(given["printed"]["gradient"]);
-  state.native_std = numbers(given["native"]["std"]);
-  state.native_gradient = numbers(given["native"]["gradient"]);
+  set_beside(given["native"]);
   const std::vector<double> none(depth(), nan);
   state.seeds.assign(state.config.seeds, {nan, none, none, none, false});
 }
@@ -223,6 +226,9 @@ EXPORT(done) void done(int seed, double input_std) {
   state.seeds.at(seed).done = true;
 }
 
+// In: {"std": [], "gradient": []}, the medians of RMSNorm's run, beside those of a formula.
+EXPORT(beside) void beside() { set_beside(Json::parse(words)); }
+
 // Out: the chart of the stds, or of the gradients, as SVG.
 EXPORT(draw) void draw(bool gradients, double width) {
   Plot plot =
@@ -232,7 +238,7 @@ EXPORT(draw) void draw(bool gradients, double width) {
   const std::vector<double>& native = gradients ? state.native_gradient : state.native_std;
   if (!native.empty()) {  // below this run's own curve
     plot.curves.front().colour = 0;
-    PlotCurve stored{{"stored run", "存档的运行"}};
+    PlotCurve stored{state.config.norm == "formula" ? Phrase("RMSNorm") : Phrase("stored run", "存档的运行")};
     stored.x = plot.curves[1].x, stored.y = native, stored.colour = 2;
     plot.curves.insert(plot.curves.begin(), stored);
   }
@@ -263,11 +269,15 @@ EXPORT(judge) void judge_claims() {
   answer(judged);
 }
 
-// In: the text of a formula. Out: {"error": of its gradient, "header": my_norm.h}; an Error has the place.
+// In: the text of a formula. Out: {"error": of its gradient, "header": my_norm.h, "sample": {"x": [], …}}; an
+// Error has the place.
 EXPORT(formula) void formula() {
   const std::string text = Json::parse(words).get<std::string>();
   const Formula parsed = parse_formula(text);
-  answer({{"error", gradient_error(parsed)}, {"header", header_of(parsed, text)}});
+  const Sample s = sample_of(parsed);
+  const Json sample = {{"x", s.x}, {"w", s.w},   {"b", s.b},   {"dy", s.dy},
+                       {"y", s.y}, {"dx", s.dx}, {"dw", s.dw}, {"db", s.db}};
+  answer({{"error", s.error}, {"header", header_of(parsed, text)}, {"sample", sample}});
 }
 
 // Out: the number of what was measured.
