@@ -163,9 +163,8 @@ int verify(const Words& given) {
         "\nWritten: experiments/verdicts.md and the tables of two READMEs in {}; build again for programs that show them\n",
         tree);
   });
-  if (code != 2)  // what ended the run was told
-    for (const std::string& mistake : verified.mistakes)
-      fmt::print(stderr, "{}: {}\n", program.name, mistake);
+  if (code == 2) return code;  // what ended the run was told
+  for (const std::string& mistake : verified.mistakes) fmt::print(stderr, "{}: {}\n", program.name, mistake);
   return !verified.mistakes.empty() ? 2 : code == 0 && !verified.all_here ? 3 : code;
 }
 
