@@ -117,7 +117,7 @@ LayerCheck causal(const LayerRunner& runner) {
 
 LayerCheck masked(const LayerRunner& runner) {
   const Inputs x = runner.input();
-  const auto [of_mask, i] = *runner.options().mask;
+  const size_t of_mask = (*runner.options().mask)[0], i = (*runner.options().mask)[1];
   const bool given = of_mask < x.size() && i < x.size() && x[of_mask].ndim() == 2 && x[i].ndim() >= 2;
   check(
       given && x[of_mask].size(0) == x[i].size(0) && x[of_mask].size(1) == x[i].size(1),
