@@ -40,12 +40,12 @@ def send_later(program, number, seconds):
         program.send_signal(number)
 
 
-def stopped(command, folder, numbers, rng):
-    """Starts the command, sends it the signals and returns its exit code, or minus the signal that ended it,
-    and what it said."""
+def stopped(command, folder, numbers, rng, latest):
+    """Starts the command, sends it the signals, the first before `latest` seconds have passed, and returns its exit
+    code, or minus the signal that ended it, and what it said."""
     with open(folder / "log", "w+", encoding="utf-8") as log:
         with subprocess.Popen(command, stdout=log, stderr=log) as program:
-            send_later(program, numbers[0], rng.uniform(0, 0.8))
+            send_later(program, numbers[0], rng.uniform(0, latest))
             for number in numbers[1:]:
                 send_later(program, number, rng.choice([0, rng.uniform(0, 0.02)]))
         log.seek(0)
@@ -65,13 +65,13 @@ def check_stop(code, said, numbers, run):
         raise Wrong(f"exit code 130, newest step {newest_step(run)}, and it said: {said}")
 
 
-def train_with_signals(bin_folder, folder, words, rng):
+def train_with_signals(bin_folder, folder, words, rng, latest):
     run, codes = folder / "run", []
     for _ in range(rng.randint(1, 3)):
         more = ["--resume", run] if newest_step(run) else [*words, "--out", run]
         numbers = rng.choices(SIGNALS, k=rng.randint(1, 2))
         command = [bin_folder / "train_lm", *more, "--threads", str(rng.randint(1, 2))]
-        code, said = stopped(command, folder, numbers, rng)
+        code, said = stopped(command, folder, numbers, rng, latest)
         check_stop(code, said, numbers, run)
         codes.append(code)
         if (run / "summary.json").exists():
@@ -112,8 +112,8 @@ def watch_with_signal(bin_folder, run, rng):
         raise Wrong(f"isobar watch ended with {status} after {number.name}")
 
 
-def trial(bin_folder, folder, whole, words, rng):
-    codes = train_with_signals(bin_folder, folder, words, rng)
+def trial(bin_folder, folder, whole, words, rng, latest):
+    codes = train_with_signals(bin_folder, folder, words, rng, latest)
     wrong = differences(whole, folder / "run", STEPS)
     if wrong:
         raise Wrong("different from a run that nobody stopped: " + ", ".join(wrong))
@@ -132,13 +132,15 @@ def main():
     with tempfile.TemporaryDirectory(prefix="isobar_signals_") as name:
         folder = pathlib.Path(name)
         words = training(folder, STEPS, random.Random(chosen.seed))
+        begin = time.monotonic()
         subprocess.run([chosen.bin / "train_lm", *words, "--out", folder / "whole"], check=True,
                        stdout=subprocess.DEVNULL)
+        latest = time.monotonic() - begin
         for number in [chosen.only] if chosen.only is not None else range(chosen.count):
             with tempfile.TemporaryDirectory(prefix="trial_", dir=folder) as own:
                 try:
                     codes += trial(chosen.bin, pathlib.Path(own), folder / "whole", words,
-                                   random.Random(f"{chosen.seed} {number}"))
+                                   random.Random(f"{chosen.seed} {number}"), latest)
                 except Wrong as error:
                     failed += 1
                     print(f"trial {number}: {error}\n"
