@@ -47,8 +47,8 @@ struct CheckLayerOptions {
   // no more and no fewer rows. For W x without a batch, a Gram matrix (N, N), a graph convolution with an
   // adjacency (N, N), a layer that is made for one size.
   bool batch = true;
-  // Whether forward in training reads state that it changes, and fields() lists it: PowerNorm, spectral norm, the
-  // codebook of a moving average. Each call in training then begins with the state as made.
+  // Whether forward in training reads state that it changes, and fields() lists it: PowerNorm, spectral norm,
+  // the codebook of a moving average. Each call in training then begins with the state as made.
   bool stateful = false;
   // Whether dimension 1 of the first input and of y is time, and y at t depends on nothing after t.
   bool causal = false;

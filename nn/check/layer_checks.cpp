@@ -84,6 +84,16 @@ Tensor replaced(const Tensor& x, const Tensor& other, const Positions& at) {
   return cast(tensor(x.shape(), values), x.dtype());
 }
 
+// Throws Error where another row has the same numbers at all positions `hidden` of input `i`: nothing is tried then.
+void check_hides(const LayerRunner& runner, const char* option, size_t i, const Positions& hidden) {
+  const Tensor x = runner.input()[i], other = replaced(x, runner.other_rows(runner.batch())[i], hidden);
+  check(
+      other.to_vector<double>() != x.to_vector<double>(),
+      "{}: wanted an example in which input {} {} has hidden numbers that differ from row to row, got none; give "
+      "two rows that differ",
+      option, i, x.shape());
+}
+
 // "" where y at the positions `seen`, or all of a y without times, is the same whatever input `i` holds at the
 // positions `hidden`.
 std::string dependence(const LayerRunner& runner, size_t i, const Positions& hidden, const Positions& seen) {
@@ -103,6 +113,7 @@ LayerCheck causal(const LayerRunner& runner) {
   const Tensor x = runner.input()[0];
   check(x.ndim() >= 2 && x.size(1) > 1,
         "options.causal: wanted an example x (B, T, …) with two times or more, got {}", x.shape());
+  check_hides(runner, "options.causal", 0, [](int64_t, int64_t time) { return time >= 1; });
   for (int64_t t = 1; t < x.size(1); ++t) {
     const std::string differs = dependence(
         runner, 0, [&](int64_t, int64_t time) { return time >= t; },
@@ -122,15 +133,17 @@ LayerCheck masked(const LayerRunner& runner) {
   check(
       given && x[of_mask].size(0) == x[i].size(0) && x[of_mask].size(1) == x[i].size(1),
       "options.mask: wanted the numbers of an input (B, T) and of the one, (B, T, …), that it masks, got {{{}, "
-      "{}}}",
-      of_mask, i);
+      "{}}} of {} inputs, {} and {}",
+      of_mask, i, x.size(), of_mask < x.size() ? x[of_mask].shape() : Shape(),
+      i < x.size() ? x[i].shape() : Shape());
   const std::vector<double> counts = x[of_mask].to_vector<double>();
   const auto seen = [&](int64_t row, int64_t time) {
     return counts[static_cast<size_t>(row * x[of_mask].size(1) + time)] != 0;
   };
-  const std::string differs = dependence(
-      runner, i, [&](int64_t row, int64_t time) { return !seen(row, time); },
-      [&](int64_t row, int64_t time) { return i > 0 || seen(row, time); });
+  const auto hidden = [&](int64_t row, int64_t time) { return !seen(row, time); };
+  check_hides(runner, "options.mask", i, hidden);
+  const std::string differs =
+      dependence(runner, i, hidden, [&](int64_t row, int64_t time) { return i > 0 || seen(row, time); });
   return same(
       differs, "what is masked does not matter to what counts",
       "this is for another input where the mask hides it; is the mask used before every sum over time?");

@@ -96,6 +96,7 @@ TEST_CASE("a layer whose result is not finite is checked no further") {
   const LayerReport report = report_of({"", of([](In x) { return x / 0.0; }), {}});
   CHECK(holds(report.text(), ": WRONG: forward: y [4, 5] holds NaN or infinity"));
   CHECK(holds(report.text(), "forward must run first"));
+  CHECK(report.checks.back().name == "all else");
 }
 
 TEST_CASE("a report begins what was found in one column, after the longest name") {
