@@ -51,10 +51,13 @@ struct Gemm {
     for (int64_t i = 0; i < m; ++i)
       start.data != nullptr ? std::copy_n(start.at(i, 0), n, c.at(i, 0)) : std::fill_n(c.at(i, 0), n, T{0});
   }
-  // For assert: whether the matrices have elements, stored as said above.
+  // For assert: whether the matrices have elements, stored as said above, and C those of no operand.
   bool valid() const {
     const bool no_c = m == 0 || n == 0, no_sums = no_c || k == 0;
+    const void* const out = c.data;
     return m >= 0 && n >= 0 && k >= 0 && (no_c || (c.data != nullptr && c.by_rows(n))) &&
+           (no_c || start.data != c.data || start.row == c.row) &&
+           (no_sums || (out != a.data && out != b.data)) &&
            (no_sums || (a.data != nullptr && (a.by_rows(k) || a.transposed().by_rows(m)))) &&
            (no_sums || (b.data != nullptr && (b.by_rows(n) || b.transposed().by_rows(k))));
   }
