@@ -282,9 +282,10 @@ struct OpInputs : std::span<const Tensor* const> {
     Reference(const Tensor& tensor) : pointer(&tensor) {}
     const Tensor* pointer;
   };
-  OpInputs(std::initializer_list<Reference> list) : span(&list.begin()->pointer, list.size()) {}
+  OpInputs(std::initializer_list<Reference> list) : span(&list.begin()->pointer, list.size()) {
+    static_assert(sizeof(Reference) == sizeof(const Tensor*));  // so that the list is an array of pointers
+  }
   OpInputs(const std::vector<const Tensor*>& pointers) : span(pointers) {}
-  OpInputs(std::span<const Tensor* const> pointers) : span(pointers) {}
 };
 
 // The last call of every op, after y = op(inputs) has been computed; `closure` maps dy to the inputs'

@@ -90,12 +90,11 @@ class Server {
     const Tensor y = (*layer.module)(x);
     std::vector<const Tensor*> joined{&y};
     for (const Tensor& input : call.inputs) joined.push_back(&input);
-    call.joined = isobar::record("join", isobar::raw::clone(y), std::span<const Tensor* const>(joined),
-                                 [sums = call.sums](Tensor dy) {
-                                   std::vector<Tensor> all{std::move(dy)};
-                                   all.insert(all.end(), sums->begin(), sums->end());
-                                   return all;
-                                 });
+    call.joined = isobar::record("join", isobar::raw::clone(y), joined, [sums = call.sums](Tensor dy) {
+      std::vector<Tensor> all{std::move(dy)};
+      all.insert(all.end(), sums->begin(), sums->end());
+      return all;
+    });
     out.put(call.joined), out.put(next_);
     put_buffers(layer, out);
     calls_.emplace(next_++, std::move(call));
