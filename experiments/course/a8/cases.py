@@ -11,15 +11,14 @@ STEPS, MARGIN = 1000, 0.85  # of training; the target between the floor (0) and 
 SECONDS = 600  # one test trains, for a few seconds: what is limited is its steps, not the speed of the grader
 # Of the library beside its tensors: ops, the tape, optimizers, draws; no ready-made models and blocks.
 ALLOWED = """
-abs add affine all any argmax argmin attention batch_norm binary_cross_entropy_with_logits broadcast_to cast
-clamp concat contiguous cos cross_entropy cumsum divide dropout dyisru dyt dyt_sqrtd einsum embedding equal
-erf exp expand expm1 flip gather gelu gelu_tanh greater greater_equal group_norm huber_loss index_add
-index_select l1_loss layer_norm less less_equal linear linear_cross_entropy log log1p log_softmax
-logical_and logical_not logical_or logsumexp matmul max maximum mean min minimum mse_loss multiply norm
-not_equal pad permute pow reciprocal relu reshape rms_norm rope scatter_add sigmoid sign silu sin slice
-softcap softmax softplus split sqrt square squared_relu stack std_dev subtract sum sum_to_size swiglu tanh
-transpose tril triu var where Tape recompute Rng Optimizer SGD Adam AdamW Muon clip_grad_norm clip_factor
-grad_norm threads set_threads""".split()
+abs add affine all any argmax argmin attention batch_norm binary_cross_entropy_with_logits broadcast_to
+cast clamp concat contiguous cos cross_entropy cumsum divide dropout dyisru dyt dyt_sqrtd einsum embedding
+erf exp expand expm1 flip gather gelu gelu_tanh group_norm huber_loss index_add index_select l1_loss
+layer_norm linear linear_cross_entropy log log1p log_softmax logsumexp mask_operator matmul max maximum
+mean min minimum mse_loss multiply norm pad permute pow reciprocal relu reshape rms_norm rope scatter_add
+sigmoid sign silu sin slice softcap softmax softplus split sqrt square squared_relu stack std_dev subtract
+sum sum_to_size swiglu tanh transpose tril triu var where Tape recompute Rng Optimizer SGD Adam AdamW Muon
+clip_grad_norm clip_factor grad_norm threads set_threads""".split()
 POINTS = {1: 10, 2: 10, 3: 25, 4: 10, 5: 35, 6: 10}  # of each task
 
 

@@ -28,6 +28,7 @@ C = re.compile(
     r"__isoc\d\d_strto\w+|_ITM_\w+|__gmon_start__|pthread_\w+|__(?:isnan|isinf|finite|signbit|"
     r"fpclassify)[fl]?|__popcount[sdt]i2|rand_r|getc(?:har)?|fget[cs]|stdin|s?scanf|__isoc\d\d_s?scanf")
 SANITIZERS = re.compile(r"__(?:asan|ubsan|lsan|sanitizer)_")  # of code that is watched
+MASKS = re.compile(r"(?:eq|ne|lt|le|gt|ge)ERKNS_7Operand|(?:aa|oo|nt)ERKNS_6Tensor")  # operators that are ops
 LONGEST = 4096  # the library's names are shorter
 LIBRARY = re.compile(r"_Z(?:T[ISVTCW]|GV|Th\w*?_|Tv\w*?_)?N?[VKRO]*6isobar(.*)", re.S)
 
@@ -41,7 +42,7 @@ def library_name(mangled):
     while True:
         size = re.match(r"\d{1,3}", rest)
         if not size:
-            return parts or ["operator"]
+            return parts or ["mask_operator" if MASKS.match(rest) else "operator"]
         start = size.end()
         parts.append(rest[start:start + int(size[0])])
         rest = re.sub(r"^(?:B5cxx11)+", "", rest[start + int(size[0]):])
