@@ -35,7 +35,8 @@ class Bf16Copy {
 };
 
 // C = A · B, or C += A · B; each product of two numbers is exact, sums are f32 (oneDNN). Uses all threads;
-// the bits do not depend on their number. Throws Error where bf16_obstacle() is not empty, and for another start.
+// the bits do not depend on their number. Throws Error where bf16_obstacle() is not empty, and for
+// another start.
 // Denormal operands may count as zero: the CPU's bf16 instructions flush them.
 void gemm(const Gemm<float, Bf16>& product);
 

@@ -1,4 +1,5 @@
-// Newton-Schulz iteration: drives the singular values of a matrix towards 1. Inside parallel_for it runs on one thread.
+// Newton-Schulz iteration: drives the singular values of a matrix towards 1.
+// Inside parallel_for it runs on one thread.
 //
 // With G = U S Vᵀ, an odd polynomial of G acts on S alone: p(G) = U p(S) Vᵀ. The quintic
 // p(s) = 3.4445 s − 4.7750 s³ + 2.0315 s⁵ (Jordan et al. 2024, "Muon: An optimizer for hidden layers in
