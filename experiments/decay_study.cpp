@@ -73,8 +73,9 @@ void study_net(Run& run, const Config& config) {
       run, result,
       run.preset_unchanged() ? printed_columns(run.preset(), result.theory.size()) : PrintedColumns());
   print_layers(run, result);
-  run.summary()["bits"] = bits_of(result);
-  run.say("Bits of all seeds and layers: {}\n", bits_of(result));
+  const std::string bits = bits_of(result);
+  run.summary()["bits"] = bits;
+  run.say("Bits of all seeds and layers: {}\n", bits);
 
   if (!run.preset_unchanged()) return;
   claims::say_verdicts(run, run.preset());

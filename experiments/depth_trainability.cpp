@@ -231,7 +231,7 @@ int main(int argc, char** argv) {
       .tiny = "--nets plain.default.none --depths 2,8 --width 8 --steps 2 --seeds 1",
       .settle = [&](const std::set<std::string>& given) -> std::vector<std::string> {
         if (config.activation == "relu" || given.contains("nets")) return {};
-        std::erase(config.nets, "fixup.he_normal.none");
+        if (std::erase(config.nets, "fixup.he_normal.none") == 0) return {};
         return {"nets are without fixup.he_normal.none, whose blocks have a ReLU of their own"};
       },
       .check = [&] { config.check_together(); }};

@@ -158,35 +158,46 @@ Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where
 }
 
 std::string seeds_text(const PlannedRun& planned, const Json& config) {
-  const int64_t seeds = std::max(config.value("seeds", int64_t{0}), config.value("pair_seeds", int64_t{0})),
-                first = config.value("seed", int64_t{0});
+  const bool pairs = config.value("pair_seeds", int64_t{0}) > config.value("seeds", int64_t{0});
+  const std::string flag = pairs ? "pair_seeds" : "seeds";
+  const int64_t seeds = config.value(flag, int64_t{0}), first = config.value("seed", int64_t{0});
   if (seeds == 0) return "";
   std::string text =
       seeds == 1 ? fmt::format("seed {}", first) : fmt::format("seeds {} … {}", first, first + seeds - 1);
+  if (pairs) text += " of the pairs";
   if (!planned.shipped)
-    return fmt::format("{}; more: by --seeds in the flags of the run {}", text, planned.where);
+    return fmt::format("{}; more: by --{} in the flags of the run {}", text, flag, planned.where);
   std::vector<std::string> words{planned.program};
   for (size_t i = 0; i < planned.arguments.size(); ++i)
-    if (setting_of(planned.arguments[i]) == "seeds")
-      ++i;  // its value
+    if (setting_of(planned.arguments[i]) == flag)
+      i += planned.arguments[i].find('=') == std::string::npos;  // its value
     else
       words.push_back(planned.arguments[i]);
-  words.insert(words.end(), {"--seeds", std::to_string(10 * seeds)});
+  words.insert(words.end(), {"--" + flag, std::to_string(10 * seeds)});
   return fmt::format("{}; more: {}", text, shell_line(words));
 }
 
 Json rehearse(const Run& run, const PlannedRun& planned, const Json& config) {
   // What a run takes time for, and what its keys do not tell.
-  const std::pair<const char*, double> few[] = {
-      {"seeds", 1},      {"pair_seeds", 1},   {"steps", 4},     {"few_steps", 4}, {"finetuning_steps", 4},
-      {"eval_iters", 1}, {"log_interval", 1}, {"turn_ms", 0.1}, {"rounds", 15},   {"processes", 1}};
+  const std::pair<const char*, double> few[] = {{"seeds", 1},
+                                                {"pair_seeds", 1},
+                                                {"steps", 4},
+                                                {"few_steps", 4},
+                                                {"finetuning_steps", 4},
+                                                {"deep_steps", 4},
+                                                {"deep_warmup_iters", 1},
+                                                {"eval_iters", 1},
+                                                {"log_interval", 1},
+                                                {"turn_ms", 0.1},
+                                                {"rounds", 15},
+                                                {"processes", 1}};
   std::vector<std::string> arguments = planned.arguments;
   for (const auto& [name, most_of_it] : few)
     if (const Json now = config.value(name, Json()); now.is_number() && now.get<double>() > most_of_it)
       arguments.insert(arguments.end(), {fmt::format("--{}", name), fmt::format("{}", most_of_it)});
   if (config.value("learning_rate", 1.0) == 0)  // which is a search for the best one
     arguments.insert(arguments.end(), {"--learning_rate", "0.001"});
-  const std::string folder = run.folder() + "/rehearsal", path = folder + "/summary.json";
+  const std::string folder = run.folder() + "/.rehearsal", path = folder + "/summary.json";
   arguments.insert(arguments.end(), {"--force", "--out", folder, "--threads", "1"});
   const Cost most{.bytes = share().bytes, .seconds = 30};
   run_child("/bin/sh", limited(program_path(planned), arguments, most, 1), Complaints::kept);

@@ -28,9 +28,10 @@ struct Verified {
 };
 
 // Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and
-// publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". Flags
-// and keys are checked before anything runs. Throws Error for what the words get wrong, and for a stranger's
-// runs that would take more than share() unless the terminal says yes.
+// publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". The flags
+// and kinds of key of a stranger's run are checked before it is made. Throws Error for what the words get wrong,
+// for two files with one name for two runs or claims, and for a stranger's runs that would take more than share()
+// unless the terminal says yes.
 Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
 
 }  // namespace isobar::claims

@@ -33,7 +33,7 @@ struct Config : HasFields {
       "plain.default.rmsnorm", "pre.default.none",        "pre.he_normal.none",
       "pre.default.rmsnorm",   "skipinit.he_normal.none", "rezero.he_normal.none",
       "fixup.he_normal.none"};
-  std::string activation = "relu";
+  std::string activation = "relu";  // φ of the hidden layers; 003's is a ReLU
   std::vector<int64_t> depths = {2, 8, 100};
   int64_t width = 128;       // that of decay_study's table of depths
   int64_t batch = 64;        // images a step

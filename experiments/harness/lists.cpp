@@ -50,7 +50,9 @@ std::optional<std::vector<std::string>> shell_words(std::string_view line) {
     if (!std::exchange(in_word, true)) words.emplace_back();
     if (c == quote || (quote == 0 && (c == '"' || c == '\'')))
       quote = c == quote ? '\0' : c;
-    else if (c == '\\' && quote != '\'' && i + 1 < line.size())
+    else if (c == '\\' && i + 1 < line.size() &&
+             (quote == 0 ||
+              (quote == '"' && std::string_view("\"\\$`").find(line[i + 1]) != std::string_view::npos)))
       words.back() += line[++i];
     else
       words.back() += c;

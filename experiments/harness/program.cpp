@@ -8,6 +8,7 @@
 
 #include "../../core/parallel.h"
 #include "../../data/file.h"
+#include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
 #include "environment.h"
 #include "lists.h"
@@ -215,8 +216,8 @@ void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& pla
 bool goes_on_in(const Program& program, const std::string& folder, const std::string& command) {
   const std::string path = folder + "/summary.json";
   if (!program.goes_on || !std::filesystem::exists(path)) return program.goes_on;
-  const Json summary = Json::parse(read_file(path, size_t{1} << 30), nullptr, false);
-  return summary.is_object() && summary.value("program", "") == command;
+  const Json summary = parse_json<Json>(read_file(path, size_t{1} << 30));
+  return summary.is_object() && summary.value("program", Json()) == command;
 }
 
 Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,

@@ -87,8 +87,8 @@ void refuse_seeds(const Words& words) {
     if (words[i] != "--seeds" && !words[i].starts_with("--seeds=")) continue;
     const size_t equals = words[i].find('=');
     const std::string count = equals != std::string::npos ? words[i].substr(equals + 1)
-                              : i + 1 < words.size()      ? words[i + 1]
-                                                          : "50";
+                              : i + 1 < words.size() && !words[i + 1].starts_with('-') ? words[i + 1]
+                                                                                       : "50";
     throw_error(fmt::format(
         "--seeds: each run has its own number of seeds; in a file of yours write quick = \"--seeds {0}\", "
         "and of our texts run the study, such as decay_study --seeds {0}; --seed {0} takes other seeds",
@@ -157,7 +157,7 @@ int verify(const Words& given) {
       if (!std::exchange(said, true)) run.say("\nThe page, renewed as each study ends: {}\n", page);
     };
     verified = claims::verify(run, paths.empty() ? claims::builtin_claims() : files, options);
-    if (tree.empty()) return;
+    if (tree.empty() || !verified.mistakes.empty()) return;
     claims::renew_documents(tree, kept_in(tree));
     run.say(
         "\nWritten: experiments/verdicts.md and the tables of two READMEs in {}; build again for programs that show them\n",

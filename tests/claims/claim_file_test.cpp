@@ -338,7 +338,7 @@ TEST_CASE("a wrong key or flag is found before a run is made, and takes no other
     CHECK(written["counts"] == Json{{"confirmed", 1}, {"cannot be judged", 1}});
     // The run that the mistake spoils is not made. Of layer9 alone nobody knows before that it is not there.
     CHECK(written["runs"].size() == (wrong == "layer9.ratio" ? 2 : 1));
-    CHECK_FALSE(std::filesystem::exists(out + "/rehearsal"));
+    CHECK_FALSE(std::filesystem::exists(out + "/.rehearsal"));
     if (wrong != "layer9.ratio") continue;
 
     // So does what only a run refuses.
