@@ -55,6 +55,7 @@ def compare_bits(browser, program):
 
 def without_relaxed_simd(browser):
     """As in a browser that has none: the module's own products."""
+    expect(browser.run("return Boolean(live.code.relaxed)"), "products are by relaxed SIMD")
     bits = [press(browser, {"depth": 6, "width": 40, "seeds": 2})]
     browser.run("live.whole = live.code; live.code = {...live.code, relaxed: null}; live.page = instanceOf(live.code)")
     bits.append(press(browser, {"depth": 6, "width": 40, "seeds": 2}))
@@ -63,7 +64,7 @@ def without_relaxed_simd(browser):
 
 
 WRONG = {"x +": 4, "(x": 3, "x x": 3, "w * foo(x)": 5, "mean x": 6, "sqrt()": 6, "x ^ 1.5": 5, "x ^ y": 5, "1 + 2": 1,
-         "exp(1) * x": 1, "": 1, "x)": 2, "x / / w": 5, "tanh(x": 7, "x $ w": 3, "x +" + " x +" * 20: 81}
+         "exp(1) * x": 1, "": 1, "x)": 2, "x / / w": 5, "tanh(x": 7, "x $ w": 3, "x\0\ny": 2, "mean(x)": 1, "sqrt(sum(x^2))": 1, "0x10 * x": 2, "x +" + " x +" * 20: 81}
 
 
 def own_norms(browser):

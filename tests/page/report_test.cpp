@@ -308,6 +308,7 @@ TEST_CASE("the live chapter's module was made of the sources that are here") {
   const std::string root = ISOBAR_SOURCE_DIR,
                     text = file_text(root + "/experiments/fixtures/live_module.txt");
   const Outcome sources = run_command(root + "/experiments/report/live/build --sources");
+  REQUIRE(sources.code == 0);
   const std::string made = "made by experiments/report/live/build of sources " + sources.out;
   CHECK_MESSAGE(text.starts_with(made), "run experiments/report/live/build");
 }

@@ -14,13 +14,20 @@ bool has(const Formula& f, const std::string& name) {
   return f.what == name || std::ranges::any_of(f.of, [&](const Formula& part) { return has(part, name); });
 }
 bool has_x(const Formula& f) { return has(f, "x"); }
+// Whether it gives a number for each of x, and not one for a row.
+bool of_width(const Formula& f) {
+  if (f.what == "mean" || f.what == "sum") return false;
+  return f.of.empty() ? f.what != "number" : std::ranges::any_of(f.of, of_width);
+}
 
 struct Parser {
   const std::string& text;
   size_t at = 0, depth = 0;
 
   [[noreturn]] void wrong(const std::string& wanted) const {
-    const std::string got = at < text.size() ? fmt::format("'{}'", text.substr(at, 1)) : "the end";
+    size_t end = at + 1;  // of a character of UTF-8
+    while (end < text.size() && (text[end] & 0xC0) == 0x80) ++end;
+    const std::string got = at < text.size() ? fmt::format("'{}'", text.substr(at, end - at)) : "the end";
     throw_error(fmt::format("at {}: wanted {}, got {}", at + 1, wanted, got));
   }
   void with_x(const Formula& inner, size_t begin) {
@@ -76,6 +83,8 @@ struct Parser {
     wrong("an exponent from 2 to 9, or 0.5");
   }
   double number() {
+    if (text[at] == '0' && at + 1 < text.size() && (text[at + 1] | 32) == 'x')
+      return ++at, 0;  // no hexadecimal
     char* end = nullptr;
     const double value = std::strtod(text.c_str() + at, &end);
     at = static_cast<size_t>(end - text.c_str());
@@ -115,8 +124,11 @@ Formula parse_formula(const std::string& text) {
   check(text.size() <= longest, "at {}: a formula has {} characters at most", longest + 1, longest);
   Parser parser{text};
   Formula formula = parser.sum();
-  if (parser.next() != '\0') parser.wrong("an operation or the end");
+  parser.next();  // whose '\0' may be a character too
+  if (parser.at < text.size()) parser.wrong("an operation or the end");
   check(has_x(formula), "at 1: a norm is a function of x, and this formula has none");
+  check(of_width(formula),
+        "at 1: a norm gives a number for each of x, and this formula one for a row; multiply by x or w");
   return formula;
 }
 
@@ -192,8 +204,9 @@ Sample sample_of(const Formula& formula) {
     if (std::isnan(off) || off > error) error = off;  // a NaN stays
     largest = std::max(largest, std::abs(x.grad().x[i]));
   }
-  return {x.value().x, w.value().x, b.value().x, dy.value().x,   y.value().x,
-          x.grad().x,  w.grad().x,  b.grad().x,  error / largest};
+  return {x.value().x,  w.value().x, b.value().x,
+          dy.value().x, y.value().x, x.grad().x,
+          w.grad().x,   b.grad().x,  largest == 0 ? error : error / largest};
 }
 
 }  // namespace isobar::live

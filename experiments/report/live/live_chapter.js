@@ -47,7 +47,8 @@ function workerMain() {
     try {
       if (asked.code) {
         instances = asked.nets.map((begin, net) => {
-          const instance = instanceOf(asked.code, { up: (...of) => report(net, "up", ...of), down: (...of) => report(net, "down", ...of) });
+          const instance = instanceOf(asked.code, {
+            up: (...of) => report(net, "up", ...of), down: (...of) => report(net, "down", ...of) });
           instance.call("begin", begin);
           return instance;
         });
@@ -101,11 +102,13 @@ async function loadCode() {
 
 const runOf = (setting) => (setting.norm === "none" ? "blog8" : "blog8_rmsnorm");
 const storedRun = () => live.data.stored.find(({ config }) =>
-  config.dtype === "f32" && !(config.alpha >= 0) && Object.keys(textSetting).every((name) => (config[name] ?? "") === live.setting[name]));
+  config.dtype === "f32" && config.activation === "relu" && !(config.alpha >= 0)
+  && Object.keys(textSetting).every((name) => (config[name] ?? "") === live.setting[name]));
 
 function begin() {
   const { seed, formula, ...settings } = live.setting, stored = storedRun();
-  const asked = { settings, formula, printed: live.data.printed[runOf(live.setting)], native: stored ?? { std: [], gradient: [] } };
+  const asked = { settings, formula, printed: live.data.printed[runOf(live.setting)],
+    native: stored ?? { std: [], gradient: [] } };
   live.own = live.beside = null;
   try {
     if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`seed: wanted a whole number from 0 on, got ${seed}`);
@@ -133,7 +136,8 @@ function showBeside() {
   live.page.call("beside", { std: rows.map(([std]) => std[0]), gradient: rows.map(([, , gradient]) => gradient[0]) });
 }
 
-// Runs the setting; a formula's beside the same with RMSNorm. Resolves to the bits, or to "" where it was stopped or cannot run.
+// Runs the setting; a formula's beside the same with RMSNorm. Resolves to the bits, or to "" where it was
+// stopped or cannot run.
 function press() {
   const asked = begin(), { seeds, seed } = live.setting;
   if (live.error) return showLive(), Promise.resolve("");
@@ -186,7 +190,8 @@ function finish(state, error = "") {
     live.bits = live.page.call("bits");
     showBeside();
     const claims = live.data.claims.filter(({ run }) => run === runOf(live.setting));
-    live.judged = JSON.parse(live.page.call("judge", claims)).map((judged, i) => ({ ...judged, ...claims[i], parts: judged.parts }));
+    live.judged = JSON.parse(live.page.call("judge", claims))
+      .map((judged, i) => ({ ...judged, ...claims[i], parts: judged.parts }));
   }
   showLive();
   live.resolve?.(live.bits);
@@ -198,6 +203,7 @@ const changedOf = (setting) => Object.entries(setting).filter(([name, value]) =>
 const linkOf = (setting) => `#live?${new URLSearchParams(changedOf(setting))}`.replace(/\?$/, "");
 function readLink() {
   if (!/^#live(\?|$)/.test(location.hash)) return false;
+  if (location.hash === "#live") return true;  // it leads here, and keeps the setting
   const given = new URLSearchParams(location.hash.slice(6));
   live.setting = { ...textSetting };
   for (const [name, text] of given)
@@ -285,7 +291,8 @@ function ownLines() {
     Object.assign(document.createElement("a"), { href: address, download: "my_norm.h" }).click();
     URL.revokeObjectURL(address);
   };
-  const said = textIn("span", liveWord("gradient")(finite(error) ? number(error, 2) : word("notFinite"), right), right ? "same" : "other");
+  const apart = finite(error) ? number(error, 2) : word("notFinite");
+  const said = textIn("span", liveWord("gradient")(apart, right), right ? "same" : "other");
   return [box("p", "go", said, save)];
 }
 
@@ -335,7 +342,8 @@ function showStatus() {
   const line = document.getElementById("live-status"), { seeds } = live.setting;
   if (!line) return;
   const said = { ready: () => liveWord("ready"), failed: () => "", running: () => liveWord("running")(live.done, seeds),
-    stopped: () => liveWord("stopped")(live.done, seeds), finished: () => liveWord("finished")(seeds, live.seconds, live.threads) };
+    stopped: () => liveWord("stopped")(live.done, seeds),
+    finished: () => liveWord("finished")(seeds, live.seconds, live.threads) };
   line.textContent = said[live.state]();
 }
 
@@ -349,7 +357,8 @@ function bitsLines() {
   const line = make("p", {}, `${liveWord("bits")}: `, code);
   if (stored) {
     const same = stored.bits === live.bits;
-    line.append(`${liveWord("stored")}: `, textIn("code", stored.bits), " ", textIn("span", liveWord(same ? "same" : "other"), same ? "same" : "other"));
+    const verdict = same ? "same" : "other";
+    line.append(`${liveWord("stored")}: `, textIn("code", stored.bits), " ", textIn("span", liveWord(verdict), verdict));
   } else if (live.setting.norm !== "formula") {
     const [before, after] = liveWord("compare");
     line.append(before, textIn("code", commandOfSetting()), after);
@@ -359,10 +368,12 @@ function bitsLines() {
 
 function verdictLines() {
   if (!live.judged?.length) return [];
-  const itsNet = !changedOf({ ...live.setting, norm: "none", seed: 0, seeds: 20 }).length;
+  const norm = live.setting.norm === "rmsnorm" ? "none" : live.setting.norm;  // the text has both
+  const itsNet = !changedOf({ ...live.setting, norm, seed: 0, seeds: 20 }).length;
   const rows = live.judged.map((claim) => {
     const printed = data.claims.find(({ id }) => id === claim.id);
-    const reasons = claim.parts.map((part) => `${inLanguage(part, "says")}: ${inLanguage(part, "outcome_text")}, ${inLanguage(part, "measured")}`);
+    const reasons = claim.parts.map((part) =>
+      `${inLanguage(part, "says")}: ${inLanguage(part, "outcome_text")}, ${inLanguage(part, "measured")}`);
     const notes = reasons.map((text) => textIn("p", text, "note"));
     const more = notes.length > 1 ? make("details", {}, textIn("summary", word("parts")(notes.length)), ...notes) : notes[0];
     return make("tr", {}, make("th", { scope: "row" }, printed ? claimLink(claim) : claim.id),
@@ -371,7 +382,8 @@ function verdictLines() {
   });
   const heads = [word("id"), word("says"), word("verdict"), liveWord("onPage")].map((text) => textIn("th", text));
   return [textIn("h3", liveWord("verdicts")), ...(itsNet ? [] : [textIn("p", liveWord("other_net"), "note")]),
-    box("div", "wide", make("table", { id: "live-verdicts" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)))];
+    box("div", "wide", make("table", { id: "live-verdicts" }, make("thead", {}, make("tr", {}, ...heads)),
+      make("tbody", {}, ...rows)))];
 }
 
 function showLive() {
@@ -391,7 +403,8 @@ function showLive() {
     return;
   }
   if (live.slow) section.append(textIn("p", liveWord("slow"), "note"));
-  section.append(controls(), error, ...ownLines(), box("div", "figures", figureOf("std"), figureOf("gradient")), ...bitsLines(), ...verdictLines());
+  section.append(controls(), error, ...ownLines(), box("div", "figures", figureOf("std"), figureOf("gradient")),
+    ...bitsLines(), ...verdictLines());
   if (live.state !== "finished") draw();
   showStatus();
   if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
@@ -404,8 +417,9 @@ build = () => {
   showLive();
 };
 function goToLink() {
+  const before = linkOf(live.setting);
   if (!readLink() || !live.described) return;
-  change(live.setting);
+  if (live.state === "ready" || linkOf(live.setting) !== before) change(live.setting);
   document.getElementById("live").scrollIntoView({ block: "start", behavior: "instant" });
 }
 addEventListener("hashchange", goToLink);

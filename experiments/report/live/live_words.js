@@ -2,22 +2,27 @@
 // The words of the live chapter, in both languages.
 Object.assign(words.en, { live: {
   title: "Run it here",
-  lead: "The net of text 003, eight layers of Linear and ReLU, in your browser: forward and back, several seeds. The points are what the text prints, the dashed line is the closed form. Change what you doubt, and press.",
+  lead: "The net of text 003, eight layers of Linear and ReLU, in your browser: forward and back, several seeds. "
+    + "The points are what the text prints, the dashed line is the closed form. Change what you doubt, and press.",
   setting: "The net", press: "Press: run it", stop: "Stop", presets: "Presets",
-  preset: { blog: "as the text says", he: "He's weights instead", rmsnorm: "with RMSNorm", deep: "100 layers", deeper: "1000 layers of 64", own: "a norm of your own" },
+  preset: { blog: "as the text says", he: "He's weights instead", rmsnorm: "with RMSNorm", deep: "100 layers",
+    deeper: "1000 layers of 64", own: "a norm of your own" },
   formula: "y, of x, w and b", save: "save as my_norm.h",
-  gradient: (error, right) => `Its gradient ${right ? "agrees" : "does not agree"} with differences: ${error} of the largest element apart.`,
+  gradient: (error, right) =>
+    `Its gradient ${right ? "agrees" : "does not agree"} with differences: ${error} of the largest element apart.`,
   field: { depth: "depth", width: "width", batch: "rows", seeds: "seeds", seed: "first seed", norm: "norm",
     order: "order", topology: "topology", init: "weights", loss: "loss" },
   charts: { std: "std of each layer's output", gradient: "gradient norm of each layer's weight" },
   layer: "layer", theory: "theory", least: "least", greatest: "greatest",
   ready: "Ready.", loading: "The module is being unpacked.", running: (done, of) => `${done} of ${of} seeds are done.`,
   stopped: (done, of) => `Stopped: ${done} of ${of} seeds are done.`,
-  finished: (n, seconds, workers) => `${n} seeds in ${seconds.toFixed(2)} s, on ${workers} ${workers === 1 ? "thread" : "threads"}.`,
+  finished: (n, seconds, workers) =>
+    `${n} seeds in ${seconds.toFixed(2)} s, on ${workers} ${workers === 1 ? "thread" : "threads"}.`,
   bits: "Bits of this run", stored: ", of the stored run", same: "the same in every bit", other: "other bits",
   compare: [". This setting is not stored here: ", " prints the same number."],
   what: "The number stands for the std and the gradient norm of every seed and layer, to the last bit.",
-  slow: "This browser has no fused multiply-add that rounds once. The module computes it in doubles: the same bits, some five times slower.",
+  slow: "This browser has no fused multiply-add that rounds once. The module computes it in doubles: the same "
+    + "bits, some five times slower.",
   failed: "This cannot run: ",
   verdicts: "What the text claims of this net, judged by what you ran", onPage: "on this page",
   other_net: "The setting is not the text's own: the verdicts say what they would be, had the text used this net.",

@@ -1,5 +1,5 @@
 // The live chapter's module: decay_study, its theory, its charts and the verdicts on the texts that it is
-// about, for a browser. live.js has the other side.
+// about, for a browser. live_chapter.js has the other side.
 //
 // Texts go in by `input` and come out of `text` and `size`; they are JSON, or SVG of a chart. A worker calls
 // begin() and run(); the page calls begin(), and up() and down() with what its workers report, then draw(),
@@ -95,6 +95,8 @@ void check_size(const decay::Config& c) {
   check(bytes_of(c) <= 0x1p31, "depth {}, width {} and batch {} take {:.1f} GiB, and a page has 2 for a seed",
         c.depth, c.width, c.batch, bytes_of(c) / 0x1p30);
   check(c.dtype == "f32", "dtype: here it is f32; decay_study has f64");
+  check(c.activation == "relu", "activation: here it is relu, got {}; decay_study has the others",
+        c.activation);
 }
 
 // --- What the page shows.
@@ -191,7 +193,7 @@ EXPORT(describe) void describe() {
   answer(visitor.all);
 }
 
-// In: {"settings": {…}, "printed": {"std": [], "gradient": []}, "native": {"std": [], "gradient": []}}.
+// In: {"settings": {…}, "formula": "…", "printed": {"std": [], "gradient": []}, "native": the same}.
 EXPORT(begin) void begin() {
   const Json given = Json::parse(words);
   state = State();
@@ -245,7 +247,7 @@ EXPORT(draw) void draw(bool gradients, double width) {
   words = charts::svg(charts::line_chart(plot, {.width = width, .height = 300})).text();
 }
 
-// Out: {"layers": [{"std": {median, min, max, …}, "gradient": …, "theory_std": …}, …]}, for a table.
+// Out: for each layer [[median, least, greatest] of the std, its theory, the same of the gradient, its theory].
 EXPORT(table) void table() {
   Json rows = Json::array();
   const std::vector<Spread> stds = over_seeds(&Seed::output_std), gradients = over_seeds(&Seed::gradient);
@@ -258,7 +260,7 @@ EXPORT(table) void table() {
   answer(rows);
 }
 
-// In: claims (live_claims in page.cpp). Out: the same with verdicts, as verdict.h has them.
+// In: claims (claim_json in ../live_chapter.cpp). Out: the same with verdicts, as verdict.h has them.
 EXPORT(judge) void judge_claims() {
   const claims::Runs runs{.summaries = {{"live", {{"measured", measured()}}}}, .missing = {}};
   Json judged = Json::array();
