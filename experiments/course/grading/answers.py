@@ -1,6 +1,6 @@
 """Prints a page for the staff: the paragraphs of a handout that have blanks, with the answers in them. Numbers are
-computed from the reference, and each formula has the value that the reference answers (course handouts checks
-it). It holds solutions."""
+computed, from the reference where it has them, and each formula is compared with another way to its value
+(course handouts checks it). It holds solutions."""
 import re, tempfile
 import course, handouts
 
@@ -28,7 +28,6 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as folder:
         space = handouts.space_of(handouts.Reference(name, arguments.prefix, folder))
         text = (course.ROOT / name / "handout.md").read_text()
-        wrong = [fault for _, comment, _ in handouts.stretches(text)
-                 for _, fault in handouts.answers(comment, space) if fault]
-        print("\n".join(wrong) or page(name, text, space), end="" if not wrong else "\n")
+        wrong = handouts.faults(text, space)[0]
+        print("\n".join(wrong) or page(name, text, space), end="\n" if wrong else "")
     return 1 if wrong else 0

@@ -1,7 +1,7 @@
 """Makes the first lecture: one HTML file of slides with notes for the speaker. It needs no network.
 
-lecture.html holds the words. Its numbers and pictures are found now: what a text printed and what was
-measured (experiments/claims), a verdict by the installed isobar, a0's report by ./check, a1's values by its
+lecture.html holds the words. Its numbers and pictures are found, not typed: what a text printed and what was
+measured (kept in experiments/claims), a verdict by the installed isobar, a0's report by ./check, a1's values by its
 reference, the pictures of the tape by headless Chromium. In a browser → goes on, n shows the notes;
 slides.html#notes prints with them."""
 import base64, datetime, html, json, os, pathlib, re, statistics, subprocess, tempfile, tomllib
@@ -45,7 +45,7 @@ def of_the_text(prefix, folder):
     verdict = re.search(r"(?ms)^D06 .*?(?=\n\n)", done.stdout)
     if done.returncode or not verdict:
         raise course.Usage(f"{prefix}/bin/isobar verify --claim D06 gave no verdict: {done.stdout[-300:]}")
-    return {"printed": printed, "measured": measured, "decay": picture(decay),
+    return {"printed": printed, "measured": measured, "decay": picture(decay), "measured_on": run["date"],
             "width": run["config"]["width"], "seeds": len(entries[0]["values"]),
             "tiny": f"{printed_of('D06')[0][1]:.6f}",
             "spread": g(max(100 * statistics.stdev(e["values"]) / m for e, m in zip(entries, measured)), 2),
@@ -76,12 +76,12 @@ def of_a0(prefix, folder):
 
 def of_a1(prefix, folder):
     reference = handouts.Reference("a1", prefix, folder / "a1")
-    space = handouts.space_of(reference)
+    page, space = stills.page_of(reference), handouts.space_of(reference)
     loss = lambda x: space["gradients"](space["ask"], space["DIAMOND"], [x])["v3"].values[0]
     numeric = lambda h: (loss(3 + h) - loss(3 - h)) / (2 * h)
     diamond = (course.ROOT / "a1/diamond.svg").read_text()
     assert all(f"= {g(space['value'](i))}<" in diamond for i in range(4)), "the picture's numbers"
-    page, ops = stills.page_of("a1", prefix, folder / "tape"), space["STILL"] - 1
+    ops = space["STILL"] - 1
     with stills.browsing() as window:
         tape = [picture(stills.still(window, page, step)) for step in (ops, ops + 1, 2 * ops)]
     return {**{name: space[name] for name in ("value", "slope", "overwritten")}, "tape": tape,

@@ -10,13 +10,13 @@ import course, handouts
 WORDS = {"--draw": dict(action="store_true", help="draws the pictures anew")}
 
 
-def page_of(name, prefix, folder):
-    reference = handouts.Reference(name, prefix, folder)
+def page_of(reference):
+    """Of a reference that is not built yet."""
     reference.build()
-    build = course.built(reference.tree, prefix, target="tape")
+    build = course.built(reference.tree, reference.prefix, target="tape")
     done = subprocess.run([build / "tape"], cwd=build, text=True, stderr=subprocess.PIPE)
     if done.returncode:
-        raise course.Usage(f"{name}/tape.cpp: {done.stderr}")
+        raise course.Usage(f"{reference.name}/tape.cpp: {done.stderr}")
     return build / "tape.html"
 
 
@@ -44,7 +44,7 @@ def main(arguments):
         for name in [path.parent.name for path in sorted(course.ROOT.glob("a*/tape.cpp"))]:
             step = course.module_of(name, "study.py").STILL
             with tempfile.TemporaryDirectory() as folder:
-                drawn = still(window, page_of(name, arguments.prefix, folder), step)
+                drawn = still(window, page_of(handouts.Reference(name, arguments.prefix, folder)), step)
             faults = handouts.pictures(name, {"pictures": lambda: {"tape.svg": drawn}}, arguments.draw)
             wrong += [f"{name}/{fault}" for fault in faults]
             print(f"{name}/tape.svg: step {step}", flush=True)

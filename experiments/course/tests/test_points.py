@@ -29,7 +29,8 @@ def test_one_mistake_costs_a_third_of_its_task_however_few_tests_see_it(assignme
     for task, mine in course.together(assignment.cases).items():
         for i in mine:
             lost = 100 - grade.results_of(assignment, none[:i] + ["not as wanted"] + none[i + 1:], "")["score"]
-            assert 0.32 * assignment.points[task] <= lost <= 0.7 * assignment.points[task], (task, lost)
+            # Of a8's training, which weighs 3 of 6, half of the rest too.
+            assert assignment.points[task] / 3 - 0.1 <= lost <= 0.6 * assignment.points[task], (task, lost)
 
 
 def test_each_task_has_public_and_hidden_cases(assignment):
