@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "../../experiments/claims/rules.h"
+#include "../../experiments/duel/decision.h"
 
 namespace isobar::claims {
 
@@ -110,6 +110,48 @@ Rates rates(Asked asked, const SeedShape& values, int64_t seeds, int64_t trials)
   for (double& count : rates.refuted) share(count);
   for (double& count : rates.confirmed) share(count);
   share(rates.not_judged);
+  return rates;
+}
+
+const std::vector<Differences>& duels() {
+  const auto normal = [](Random& random) { return std::normal_distribution<double>()(random); };
+  const auto apart = [&](double sds) { return [=](Random& random) { return normal(random) - sds; }; };
+  const auto clusters = [&](double half) {
+    return [=](Random& random) { return normal(random) + (random() % 2 == 0 ? half : -half); };
+  };
+  static const std::vector<Differences> all = {
+      {"normal", normal},
+      {"Student's t, 3 degrees", shapes()[6].draw},
+      {"two clusters, 4 sd apart", clusters(2)},
+      {"two clusters, 10 sd apart", clusters(5)},
+      {"exponential", [](Random& random) { return exponential(random) - 1; }, true, false},
+      {"log-normal", [=](Random& random) { return std::exp(normal(random)) - std::exp(0.5); }, true, false},
+      {"normal, A better by 0.5 sd", apart(0.5), false},
+      {"normal, A better by 1 sd", apart(1), false},
+      {"normal, A better by 2 sd", apart(2), false}};
+  return all;
+}
+
+DuelRates duel_rates(const Differences& of, int64_t trials) {
+  using duel::Outcome;
+  DuelRates rates;
+  const double each = 1 / static_cast<double>(trials);
+  for (int64_t trial = 0; trial < trials; ++trial) {
+    Random random(static_cast<uint64_t>(trial));
+    std::vector<double> drawn;
+    Outcome outcome = Outcome::undecided;
+    // The margin is too small for any pairs to be equal within it.
+    for (int64_t pairs = 1; pairs <= most_pairs; ++pairs) {
+      drawn.push_back(of.draw(random));
+      if (outcome != Outcome::undecided) continue;
+      outcome = duel::decide(drawn, 1e-9).outcome;
+      rates.pairs += each;
+    }
+    rates.better += outcome == Outcome::better ? each : 0;
+    rates.worse += outcome == Outcome::worse ? each : 0;
+    const PartOutcome once = read({Rule::mean, -infinity, 0}, spread_of(drawn), 2).outcome;
+    rates.power += once == PartOutcome::holds || once == PartOutcome::fails ? each : 0;
+  }
   return rates;
 }
 

@@ -37,6 +37,21 @@ enum class Asked { at_least, between, time, printed };
 const char* name_of(Asked asked);
 Rates rates(Asked asked, const SeedShape& values, int64_t seeds, int64_t trials);
 
+// Duels, looked at after each pair: the shares of trials that ended so, and how many pairs they took. `power` is
+// the share that one look at all pairs decides.
+struct Differences {
+  std::string name;
+  std::function<double(std::mt19937_64&)> draw;
+  bool equals = true;    // the contestants: the mean is 0
+  bool promised = true;  // symmetric
+};
+const std::vector<Differences>& duels();
+inline constexpr int64_t most_pairs = 25;
+struct DuelRates {
+  double better = 0, worse = 0, pairs = 0, power = 0;
+};
+DuelRates duel_rates(const Differences& of, int64_t trials);
+
 // What a share that is 1 % or less may be in so many trials: 1 % and four standard errors.
 double most_of(int64_t trials);
 

@@ -1,7 +1,8 @@
 // How often are verdicts wrong? Every rule on seeds of known shapes, at the bound:
 //
-//   verdict_rates                 10,000 trials a cell, 3 minutes
+//   verdict_rates                 10,000 trials a cell, 5 minutes
 //   verdict_rates --trials 1000   fewer
+//   verdict_rates --duels         those of isobar duel alone
 //
 // For each rule, shape and number of seeds: true claims refuted and false ones at the bound confirmed after
 // one to four looks, in percent, each look with half as many seeds again; and how often the rule is said not
@@ -51,12 +52,35 @@ int print_rates(int64_t trials) {
   return broken > 0 ? 1 : 0;
 }
 
+int print_duels(int64_t trials) {
+  int broken = 0;
+  fmt::print("differences|better, %|worse, %|pairs|decided by one look at {} pairs, %|\n", most_pairs);
+  for (const Differences& of : duels()) {
+    const DuelRates one = duel_rates(of, trials);
+    const bool wrong = of.equals && one.better + one.worse > most_of(trials);
+    broken += wrong && of.promised;
+    fmt::print("{}|{:.2f}|{:.2f}|{:.1f}|{:.2f}|{}\n", of.name, 100 * one.better, 100 * one.worse, one.pairs,
+               100 * one.power,
+               !of.equals    ? ""
+               : !wrong      ? "kept"
+               : of.promised ? "NOT KEPT"
+                             : "above");
+    std::fflush(stdout);
+  }
+  return broken > 0 ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   int64_t trials = 10'000;
   Tool tool("verdict_rates", "How often are verdicts wrong? Simulates the rules of claims.",
             "verdict_rates --trials 1000");
+  bool duels_alone = false;
   tool.option("--trials", trials, "of each cell", at_least(1));
-  return tool.run(argc, argv, [&] { return print_rates(trials); });
+  tool.option("--duels", duels_alone, "those of isobar duel alone");
+  return tool.run(argc, argv, [&] {
+    const int duels = print_duels(trials);
+    return duels_alone ? duels : print_rates(trials) | duels;
+  });
 }
