@@ -4,19 +4,17 @@
 #include "driver.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include <isobar/autograd/ops.h>
 
 #include "a1.h"
-
-using isobar::tensor;
 
 namespace {
 
 struct Program {
   Tape tape;
   std::vector<Var> vars;
-  std::vector<double> calls;    // of each row's closure
-  std::vector<double> visited;  // slots in the order their closures were called
+  std::vector<double> calls;  // of each row's closure
 
   // `leaf` stands in the place of the request's leaves, where it is given.
   Program(const Request& in, const Tensor& code, const Tensor& leaf = {}) : calls(code.size(0), 0) {
@@ -29,31 +27,17 @@ struct Program {
   }
 
   Var apply(int64_t row, int64_t op, const Var& a, const Var& b) {
-    const std::vector<double> x = a.value.to_vector<double>(), z = b.value.to_vector<double>();
-    std::vector<double> y, to_a, to_b;  // the value, and what dy is multiplied by on the way to a and b
-    double total = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      if (op == 2) y.push_back(x[i] + z[i]);
-      if (op == 3 || op == 6) y.push_back(x[i] * z[i]), to_a.push_back(z[i]), to_b.push_back(x[i]);
-      if (op == 5) y.push_back(std::sin(x[i])), to_a.push_back(std::cos(x[i]));
-      total += x[i];
-    }
-    const Shape shape = a.value.shape();
-    const auto times = [](const Tensor& dy, std::vector<double> factor) {
-      const std::vector<double> d = dy.to_vector<double>();
-      for (size_t i = 0; i < d.size(); ++i) factor[i] *= d[i];
-      return tensor(dy.shape(), factor);
-    };
+    const Tensor x = raw::clone(a.value), z = raw::clone(b.value);
+    const Tensor y = op == 2 ? x + z : op == 4 ? isobar::sum(x) : op == 5 ? isobar::sin(x) : x * z;
     const auto backward = [=, this](const Tensor& dy) -> std::vector<Tensor> {
       calls[row] += 1;
-      visited.push_back(vars[row].slot);
       if (op == 2) return {dy, dy};  // both inputs get the very same tensor
-      if (op == 4) return {isobar::full(shape, dy.item(), Dtype::f64)};
-      if (op == 5) return {times(dy, to_a)};
-      return {times(dy, to_a), op == 6 ? Tensor() : times(dy, to_b)};
+      if (op == 4) return {isobar::full(x.shape(), dy.item(), Dtype::f64)};
+      if (op == 5) return {dy * isobar::cos(x)};
+      return {dy * z, op == 6 ? Tensor() : dy * x};
     };
     const std::vector<Var> inputs = op == 4 || op == 5 ? std::vector{a} : std::vector{a, b};
-    return tape.record(op == 4 ? isobar::full({}, total, Dtype::f64) : tensor(shape, y), inputs, backward);
+    return tape.record(y, inputs, backward);
   }
 };
 

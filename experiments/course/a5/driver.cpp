@@ -1,6 +1,6 @@
 #include "driver.h"
 
-#include <cmath>
+#include <isobar/autograd/ops.h>
 
 #include "a5.h"
 
@@ -65,20 +65,12 @@ template <class Optimizer>
 void fit_by(const Request& in, Answer& out) {
   auto optimizer = made<Optimizer>(in);
   const Tensor x = in["x"], y = in["y"];
-  const int64_t rows = x.size(0), width = x.size(1);
-  Tensor w = isobar::zeros({width}, Dtype::f64);
+  Tensor w = isobar::zeros({x.size(1)}, Dtype::f64);
   std::vector<double> losses;
   for (int64_t t = 0; t < in.integer("steps"); ++t) {
-    Tensor dw = isobar::zeros({width}, Dtype::f64);
-    double loss = 0;
-    for (int64_t n = 0; n < rows; ++n) {
-      double off = -y.at({n});
-      for (int64_t c = 0; c < width; ++c) off += x.at({n, c}) * w.at({c});
-      loss += off * off / rows;
-      for (int64_t c = 0; c < width; ++c) raw::write<double>(dw)[c] += 2 * off * x.at({n, c}) / rows;
-    }
-    losses.push_back(loss);
-    optimizer.step(w, dw);
+    const Tensor off = isobar::sum(x * w, {1}) - y;
+    losses.push_back(isobar::mean(isobar::square(off)).item());
+    optimizer.step(w, isobar::mean(x * isobar::reshape(2 * off, {x.size(0), 1}), {0}));
   }
   out("losses", losses);
 }

@@ -15,18 +15,11 @@ void trained(const Request& in, Answer& out) {
   const auto training = in.as<Training>(training_words);
   const Parameters parameters = train(in["tokens"], config, training, Rng(in.integer("seed")));
   const Tensor logits = forward(parameters, config, in["contexts"]);
+  const int64_t length = in["contexts"].size(1);
   // Of the last position of every context.
-  const int64_t last = in["contexts"].size(1) - 1;
-  std::vector<double> values, best;
-  for (int64_t b = 0; b < logits.size(0); ++b) {
-    best.push_back(0);
-    for (int64_t v = 0; v < logits.size(2); ++v) {
-      values.push_back(logits.at({b, last, v}));
-      if (logits.at({b, last, v}) > logits.at({b, last, static_cast<int64_t>(best.back())})) best.back() = v;
-    }
-  }
-  out("best", best);
-  out("logits", isobar::tensor({logits.size(0), logits.size(2)}, values));
+  const Tensor last =
+      isobar::reshape(isobar::slice(logits, 1, length - 1, length), {logits.size(0), logits.size(2)});
+  out("best", isobar::argmax(last, -1))("logits", last);
 }
 
 // Trains on `tokens`, and lets the model go on after `prompt`: what it says, and its loss on `unseen` text.
