@@ -103,7 +103,7 @@ def visited(inputs, start):
 
 
 def recorded_of(code):
-    """(slots of the rows, inputs of the slots with −2 before each, 1 for each leaf)"""
+    """Slots of the rows, inputs of the slots with −2 before each, 1 for each leaf."""
     slots, inputs, leaves = [], [], []
     for op, a, b in code:
         of = [] if op in (LEAF, CONST) else [slots[a]] if op in (SUM, SIN) else [slots[a], slots[b]]
@@ -111,8 +111,8 @@ def recorded_of(code):
         slots.append(-1 if constant else len(leaves))
         if not constant:
             inputs += [-2, *of]
-            leaves.append(float(op == LEAF))
-    return slots, inputs, leaves
+            leaves.append(int(op == LEAF))
+    return {"slots": slots, "inputs": inputs, "leaves": leaves}
 
 
 def gradient_case(task, name, code, xs, loss=None, *, times=1, clear=False, calls=None, **options):
@@ -147,24 +147,18 @@ def deep(levels):
 
 def cases():
     # --- task 1: record
-    def recorded(name, code, xs, slots, inputs, leaves, **options):
+    def recorded(name, code, xs, **options):
         values = {k: v for k, v in wanted(code, xs, len(code) - 1).items() if k[0] == "v"}
-        return case(1, "record", name, program(code, xs),
-                    {"slots": slots, "inputs": inputs, "leaves": leaves, **values},
+        return case(1, "record", name, program(code, xs), {**recorded_of(code), **values},
                     "slots count up from 0; an op whose inputs are all constants is a constant", **options)
     x = numbers(1, 4, 3)
-    yield recorded("a chain is on the tape in its order", CHAIN, x, [0, 1, 2, 3], [-2, -2, 0, -2, 1, -2, 2],
-                   [1, 0, 0, 0], public=True)
+    yield recorded("a chain is on the tape in its order", CHAIN, x, public=True)
     yield recorded("an op on constants is not recorded",
-                   [(CONST, 0, 0), (SIN, 0, 0), (LEAF, 1, 0), (MUL, 2, 1)], x, [-1, -1, 0, 1],
-                   [-2, -2, 0, -1], [1, 0], public=True)
-    yield recorded("an input used twice is named twice", TWICE, x, [0, 1, 2], [-2, -2, 0, 0, -2, 1],
-                   [1, 0, 0])
-    yield recorded("one constant among the inputs keeps its place", CONSTANT, x, [0, -1, 1, 2, 3],
-                   [-2, -2, 0, -1, -2, -1, 1, -2, 2], [1, 0, 0, 0])
+                   [(CONST, 0, 0), (SIN, 0, 0), (LEAF, 1, 0), (MUL, 2, 1)], x, public=True)
+    yield recorded("an input used twice is named twice", TWICE, x)
+    yield recorded("one constant among the inputs keeps its place", CONSTANT, x)
     for number in (1, 2):
-        code, xs = drawn_program(f"recorded {number}", 3)
-        yield recorded(f"drawn program {number}", code, xs, *recorded_of(code))
+        yield recorded(f"drawn program {number}", *drawn_program(f"recorded {number}", 3))
     # --- task 2: walk
     def walked(name, inputs, start, then=None, **options):
         more, wanted = {}, {"visited": visited(inputs, start), "too_early": Array([0], [])}

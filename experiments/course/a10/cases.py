@@ -27,6 +27,13 @@ def tree(parts):
 
 
 rounds = lambda size: (size - 1).bit_length()
+on_all = lambda size, y: of_ranks("y", size, [y] * size)
+
+
+def drawn_ranks(name, size, count):
+    """Every rank's x, and y, the sum by the tree, on every rank."""
+    x = [drawn(f"{name} {rank}", count) for rank in range(size)]
+    return of_ranks("x", size, x), on_all(size, Array((count,), tree(v.values for v in x), "f32"))
 begins = lambda count, size: [rank * (count // size) + min(rank, count % size) for rank in range(size + 1)]
 of_ranks = lambda name, size, values: {f"{name}.{rank}": value for rank, value in enumerate(values)}
 
@@ -69,21 +76,19 @@ def sums():
                                       ("to rank 0", 7, 4, False), ("to rank 0, one number", 6, 1, False),
                                       ("to rank 0, nothing", 3, 0, False)]:
         count = oracle.longer(f"{name} {size}")(count)[0]
-        x = [drawn(f"{name} {size} {rank}", count) for rank in range(size)]
+        x, y = drawn_ranks(f"{name} {size}", size, count)
         limits = {"messages": size - 1, "depth": rounds(size), "received": rounds(size) * count}
-        yield by_ranks(name, 2, "reduce_tree", size, of_ranks("x", size, x),
-                       {"y.0": Array((count,), tree(v.values for v in x), "f32")}, limits, public=public,
+        yield by_ranks(name, 2, "reduce_tree", size, x, {"y.0": y["y.0"]}, limits, public=public,
                        hint="who adds what in round s? Draw it for five ranks")
     for name, size, count, public in [("to all", 2, 3, True), ("to all", 3, 4, True), ("to all", 5, 3, True),
                                       ("to all, alone", 1, 4, False), ("to all", 4, 5, False),
                                       ("to all", 6, 3, False), ("to all", 8, 7, False),
                                       ("to all, one number", 7, 1, False),
                                       ("to all, after another call", 3, 4, False)]:
-        x = [drawn(f"{name} {size} {rank}", count) for rank in range(size)]
-        y = Array((count,), tree(v.values for v in x), "f32")
+        x, y = drawn_ranks(f"{name} {size}", size, count)
         yield by_ranks(
-            name, 3, "all_reduce", size, of_ranks("x", size, x) | ({"warm": 1} if "after" in name else {}),
-            of_ranks("y", size, [y] * size), limits_of(size, count, count), public=public,
+            name, 3, "all_reduce", size, x | ({"warm": 1} if "after" in name else {}), y,
+            limits_of(size, count, count), public=public,
             hint="the tree down is the tree up, backwards; does every rank get it, and none too much?")
 
 
@@ -100,10 +105,8 @@ def chunks():
             ("6 in 3s", 4, 6, 3, False), ("8 in 8s", 3, 8, 8, False), ("3 in 8s", 5, 3, 8, False),
             ("9 in 8s", 6, 9, 8, False), ("none in 4s", 3, 0, 4, False), ("40 in 16s", 8, 40, 16, False),
             ("5 in 2s, alone", 1, 5, 2, False)]:
-        x = [drawn(f"{name} {rank}", count) for rank in range(size)]
-        y = Array((count,), tree(v.values for v in x), "f32")
-        yield by_ranks(f"chunks, {name}", 4, "all_reduce_chunks", size,
-                       {"most": most, **of_ranks("x", size, x)}, of_ranks("y", size, [y] * size),
+        x, y = drawn_ranks(name, size, count)
+        yield by_ranks(f"chunks, {name}", 4, "all_reduce_chunks", size, {"most": most, **x}, y,
                        limits_of(size, count, most), public=public,
                        hint="what does the first chunk's answer wait for, and what the second chunk?")
 
@@ -133,8 +136,8 @@ def steps():
                   "received": rounds(size) * (columns + 1)}
         yield by_ranks(name, 5, "step", size,
                        {"w": w, "rate": rate, **of_ranks("x", size, x), **of_ranks("y", size, y)},
-                       of_ranks("y", size, [after] * size), limits, public=public, hint=hint, rtol=1e-5,
-                       atol=1e-6, judge=None if public else same_bits)
+                       on_all(size, after), limits, public=public, hint=hint, rtol=1e-5, atol=1e-6,
+                       judge=None if public else same_bits)
 
 
 def same_bits(found):
@@ -158,8 +161,7 @@ def leaves():
         y = Array((width,), tree(part.values for part in parts), "f32")
         yield by_ranks(
             f"{count} lea{'ves' if count > 1 else 'f'}", 6, "sum_leaves", size,
-            {"count": count, **of_ranks("leaves", size, mine)}, of_ranks("y", size, [y] * size), limits,
-            public=public,
+            {"count": count, **of_ranks("leaves", size, mine)}, on_all(size, y), limits, public=public,
             hint="draw the tree of the leaves first, then write at each node in whose rank it begins")
 
 
@@ -168,23 +170,18 @@ def deaths():
                                       (5, 4, 0, False), (8, 4, 1, False), (6, 5, 0, False), (6, 0, 0, False),
                                       (3, 0, 2, False), (8, 4, 3, False), (4, 2, 3, False), (7, 4, 2, False),
                                       (5, 0, 3, False), (3, 2, 0, False)]:
-        x = [drawn(f"death {size} {dead} {calls} {rank}", 3) for rank in range(size)]
+        x, y = drawn_ranks(f"death {size} {dead} {calls}", size, 3)
         living = [rank for rank in range(size) if rank != dead]
         if calls == 0:  # nobody can have the sum
             expect = {f"named.{rank}": dead for rank in living}
         else:
-            y = Array((3,), tree(v.values for v in x), "f32")
-            expect = {f"named.{rank}?": dead for rank in living} | {f"y.{rank}?": y for rank in living}
+            expect = {f"named.{rank}?": dead for rank in living} | {f"y.{r}?": y[f"y.{r}"] for r in living}
         yield by_ranks(f"rank {dead} dies before its call {calls} of the link", 7, "all_reduce_safely", size,
-                       {"dies": [dead, calls], **of_ranks("x", size, x)}, expect, {"largest": 3},
-                       public=public, hint="who hears of the death first, who waits for that rank, and how "
+                       {"dies": [dead, calls], **x}, expect, {"largest": 3}, public=public, hint="who hears of the death first, who waits for that rank, and how "
                        "do the others learn of it? (-1: the error names another rank, or more than one)")
     for size, public in [(5, True), (6, False), (1, False)]:
-        x = [drawn(f"nobody {size} {rank}", 3) for rank in range(size)]
-        y = Array((3,), tree(v.values for v in x), "f32")
-        yield by_ranks("nobody dies", 7, "all_reduce_safely", size, of_ranks("x", size, x),
-                       of_ranks("y", size, [y] * size), {"depth": 2 * rounds(size)}, public=public,
-                       hint="without a death it is all_reduce")
+        yield by_ranks("nobody dies", 7, "all_reduce_safely", size, *drawn_ranks(f"nobody {size}", size, 3),
+                       {"depth": 2 * rounds(size)}, public=public, hint="without a death it is all_reduce")
 
 
 def times():

@@ -12,36 +12,32 @@ columns = lambda dws: [dws.values[c::dws.shape[1]] for c in range(dws.shape[1])]
 
 
 def paths(w, dws, walk):
-    """The path of all weights, each walked by itself: walk(w, gradients) lists it."""
-    walked = [walk(v, g) for v, g in zip(w.values, columns(dws))]
-    return Array(dws.shape, [walked[c][t] for t in range(dws.shape[0]) for c in range(dws.shape[1])])
+    """The path of all weights, each walked by itself: walk(w, gradients) yields it."""
+    walked = zip(*(walk(v, g) for v, g in zip(w.values, columns(dws))))
+    return Array(dws.shape, [v for step in walked for v in step])
 
 
 def sgd(lr, decay):
     def walk(w, g):
-        path = []
         for d in g:
             w = w * (1 - lr * decay) - lr * d
-            path.append(w)
-        return path
+            yield w
     return walk
 
 
 def momentum(lr, momentum, decay, nesterov):
     def walk(w, g):
-        seen, path = [], []
+        seen = []
         for d in g:
             seen.append(d + decay * w)
             speed = sum(momentum ** (len(seen) - 1 - i) * s for i, s in enumerate(seen))
             w -= lr * (seen[-1] + momentum * speed if nesterov else speed)
-            path.append(w)
-        return path
+            yield w
     return walk
 
 
 def adam_w(lr, beta1, beta2, eps, decay):
     def walk(w, g):
-        path = []
         for t in range(1, len(g) + 1):
             # the corrected running mean is a weighted mean of all gradients so far
             weights = lambda beta: [beta ** (t - 1 - i) for i in range(t)]
@@ -49,8 +45,7 @@ def adam_w(lr, beta1, beta2, eps, decay):
                 weights(beta))
             m, v = average(beta1, g[:t]), average(beta2, [d * d for d in g[:t]])
             w = w - lr * decay * w - lr * m / (math.sqrt(v) + eps)
-            path.append(w)
-        return path
+            yield w
     return walk
 
 
@@ -63,7 +58,7 @@ def fitted(x, y, steps, walk_of):
         losses.append(sum(o * o for o in off) / rows)
         for c in range(width):
             gradients[c].append(sum(2 * o * x[n, c] for n, o in enumerate(off)) / rows)
-        w = [walk_of(0.0, g)[-1] for g in gradients]
+        w = [[*walk_of(0.0, g)][-1] for g in gradients]
     return losses
 
 
@@ -169,12 +164,10 @@ def cases():
     # --- task 5
     def rms(weights, gradients, lr, rho, eps):
         def walk(w, g):
-            path = []
             for t in range(1, len(g) + 1):
                 s = sum((1 - rho) * rho ** (t - 1 - i) * d * d for i, d in enumerate(g[:t]))
                 w -= lr * g[t - 1] / (math.sqrt(s) + eps)
-                path.append(w)
-            return path
+                yield w
         return [Array(w.shape, paths(w, g, walk).values[-w.shape[0]:]) for w, g in zip(weights, gradients)]
     for name, shapes, lr, rho, eps, public in [
             ("two weights", (3, 3), 0.01, 0.9, 1e-8, True),

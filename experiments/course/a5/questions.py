@@ -65,7 +65,7 @@ def questions(draw):
     yield (f"Momentum μ = {memory}, lr = {lr}, a gradient that stays 1. How far has w gone after {steps} "
            "steps?", sum(steps_of(cases.momentum(lr, memory, 0.0, False), [1.0] * steps)), {})
     first, second = draw.randint(1, 6), -draw.randint(1, 6)
-    last = cases.momentum(1.0, 0.5, 0.0, True)(0.0, [first, second, first])[-1]
+    *_, last = cases.momentum(1.0, 0.5, 0.0, True)(0.0, [first, second, first])
     w = next(w for w in range(draw.randint(5, 15), 99) if abs(w + last) > 1)
     yield f"Nesterov, μ = 0.5, lr = 1, no decay, w = {w}, gradients {first}, {second}, {first}. w after these three steps?", w + last, {}
     beta1, beta2, late = draw.choice([0.8, 0.9,
@@ -98,12 +98,11 @@ def uncorrected(beta1, beta2, step):
 def sparse(beta1, beta2, waited):
     """AdamW's walk after many gradients of 0: both means are 0, and t is late."""
     def walk(w, gradients):
-        m, v, path = 0.0, 0.0, []
+        m = v = 0.0
         for t, g in enumerate(gradients, waited + 1):
             m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g * g
             w -= m / (1 - beta1 ** t) / math.sqrt(v / (1 - beta2 ** t))
-            path.append(w)
-        return path
+            yield w
     return walk
 
 
