@@ -8,6 +8,7 @@ from tensors import Array
 
 papers = module_of("a11", "papers.py")
 ALLOWED = None  # all of the library: it is the instrument here
+ALTERNATIVES = papers.alternatives()
 POINTS = {1: 40, 2: 20, 3: 20, 4: 20}  # of each task
 SECONDS = 60  # for check_layer
 RTOL = 1e-6  # first values may be those of f32
@@ -16,7 +17,7 @@ STUDENT = ["studies.cpp", "more.cmake", "report.py"]  # more of what a student's
 
 def wanted(name, x, dy, noise):
     """y, dx and the gradients of the parameters, whose first values are moved as the driver moves them."""
-    first, formula = papers.LAYERS[name]
+    first, formula, _ = papers.LAYERS[name]
     inputs = {"x": x, **moved(first, x.shape[-1], noise)}
 
     def function(x, **p):
@@ -27,7 +28,7 @@ def wanted(name, x, dy, noise):
 
 def forward(name, x, noise, before=None):
     """y; in evaluation, where a call in training came before."""
-    first, formula = papers.LAYERS[name]
+    first, formula, _ = papers.LAYERS[name]
     p = {which: array.values for which, array in moved(first, x.shape[-1], noise).items()}
     later = papers.LATER.get(name) if before else None
     return oracle.flat(later(oracle.rows(x), p, oracle.rows(before)) if later else formula(oracle.rows(x), p),
@@ -38,7 +39,7 @@ def moved(first, channels, noise):
     """The parameters, first values and noise, in the order of their names."""
     inputs, place = {}, 0
     for which in sorted(first):
-        values = first[which](channels)
+        values = first[which].of(channels)
         inputs[which] = Array(
             (len(values),), [v + noise.values[(place + i) % len(noise.values)] for i, v in enumerate(values)])
         place += len(values)

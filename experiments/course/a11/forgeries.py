@@ -1,5 +1,5 @@
 """Dishonest reports: (what was done, how, the case that must fail, a word of what is said). Each begins with an honest folder `at`,
-that of honest.LAYERS[0], whose programs are in at / "build"; `run` makes another run with them."""
+that of the first of honest.LAYERS, whose programs are in at / "build"; `run` makes another run with them."""
 import json, re, shutil
 import course
 
@@ -37,40 +37,16 @@ def number_and_run(at, run):
     row(at, "mine, mean", lambda _: f"{value:.5g}")
 
 
-def as_if(at, folder, config):
-    """A run made otherwise, said to have the wanted settings; the report has its numbers."""
-    for name, value in config.items():
+def as_if(at, run, program, folder, made, said):
+    """A run made with some settings, said to have others; the report has its numbers."""
+    run(program, folder, **made)
+    for name, value in said.items():
         edited(at, f"runs/{folder}/summary.json", ("config", name), lambda _: value)
     rewritten(at)
 
 
 def rewritten(at):
     course.module_of("a11", "honest.py").written("powernorm", at, checker.report)
-
-
-def other_layer(at, run):
-    run("train_lm", "lm", norm="nothing")
-    as_if(at, "lm", {"norm": "mine"})
-
-
-def control_made_worse(at, run):
-    run("train_lm", "lm_rmsnorm", norm="nothing")
-    as_if(at, "lm_rmsnorm", {"norm": "rmsnorm"})
-
-
-def other_config(at, run):
-    run("decay_study", "signal", width="64")
-    as_if(at, "signal", {"width": 128})
-
-
-def other_seeds(at, run):
-    run("decay_study", "signal", seed="40")
-    as_if(at, "signal", {"seed": 0})
-
-
-def seeds_dropped(at, run):
-    run("decay_study", "signal", seeds="2")
-    rewritten(at)
 
 
 def verdict(at, run):
@@ -122,11 +98,11 @@ AGAIN, TELLING = dict(zip(("signal", "lm", "claim"), checker.AGAIN.values())), c
 FORGERIES = [
     ("a number of the report is edited", lambda at, run: row(at, "last layer, mean", last_digit), SIGNAL, "the run has"),
     ("a number and its run are edited", number_and_run, AGAIN["lm"], "another run of the same has"),
-    ("the run is that of another layer", other_layer, AGAIN["lm"], "another run of the same has"),
-    ("the control is that of another net", control_made_worse, AGAIN["lm"], "runs/lm_rmsnorm"),
-    ("the run has other settings than it says", other_config, AGAIN["signal"], "another run of the same has"),
-    ("the run has other seeds than it says", other_seeds, AGAIN["signal"], "another run of the same has"),
-    ("seeds are dropped", seeds_dropped, SIGNAL, "wanted --seeds 5 to 20, got 2"),
+    ("the run is that of another layer", lambda at, run: as_if(at, run, "train_lm", "lm", {"norm": "nothing"}, {"norm": "mine"}), AGAIN["lm"], "another run of the same has"),
+    ("the control is that of another net", lambda at, run: as_if(at, run, "train_lm", "lm_rmsnorm", {"norm": "nothing"}, {"norm": "rmsnorm"}), AGAIN["lm"], "runs/lm_rmsnorm"),
+    ("the run has other settings than it says", lambda at, run: as_if(at, run, "decay_study", "signal", {"width": "64"}, {"width": 128}), AGAIN["signal"], "another run of the same has"),
+    ("the run has other seeds than it says", lambda at, run: as_if(at, run, "decay_study", "signal", {"seed": "40"}, {"seed": 0}), AGAIN["signal"], "another run of the same has"),
+    ("seeds are dropped", lambda at, run: as_if(at, run, "decay_study", "signal", {"seeds": "2"}, {}), SIGNAL, "wanted --seeds 5 to 20, got 2"),
     ("the spread of the seeds is left out", lambda at, run: rewrite(at / "report.md", r"\| mine, sd .*\n", ""), MODEL, "wanted one row 'mine, sd', got 0"),
     ("the verdict is changed", verdict, CLAIM, "wanted a line 'verdict: confirmed'"),
     ("the verdict and its run are changed", verdict_and_run, AGAIN["claim"], "verdict is refuted"),

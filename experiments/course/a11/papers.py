@@ -1,6 +1,6 @@
 """The ten layers: parameters with their first values, and the formula in plain Python, as the grader computes
 it. `rows` are those of x, `p` the parameters, lists of numbers."""
-import math
+import math, typing
 import oracle
 
 EPS = 1e-5
@@ -48,27 +48,71 @@ def evonorm_s0(rows, p):
 dyhardtanh = lambda rows, p: weighted(each(rows, lambda v, c: smaller(larger(p["alpha"][0] * v, -1), 1)), p)
 
 
-ONE, ZERO = (lambda channels: [1.0] * channels), (lambda channels: [0.0] * channels)
+class First(typing.NamedTuple):
+    """A parameter's first values: in C++, and for C channels."""
+    cpp: str
+    of: typing.Callable
 
 
-always = lambda value: lambda channels: [value]
+each_channel = lambda value: First(f"full(width, {value})", lambda channels: [value] * channels)
+always = lambda value: First(f"isobar::full({{1}}, {value})", lambda channels: [value])
+ONE, ZERO = each_channel(1.0), each_channel(0.0)
+AFFINE = {"weight": ONE, "bias": ZERO}
 
-
-# name: ({parameter: its first value for C channels}, formula)
+# name: ({parameter: its first values}, formula, the same in C++)
 LAYERS = {
-    "scalenorm": ({"g": lambda channels: [math.sqrt(channels)]},
+    "scalenorm": ({"g": First("isobar::full({1}, std::sqrt(double(width.numel())))",
+                              lambda channels: [math.sqrt(channels)])},
                   lambda rows, p: each(divided(rows, lambda row: sum(v * v for v in row) + EPS),
-                                       lambda v, c: p["g"][0] * v)),
-    "pixelnorm": ({}, lambda rows, p: divided(rows, lambda row: mean([v * v for v in row]) + 1e-8)),
+                                       lambda v, c: p["g"][0] * v),
+                  """x * p["g"] * rsqrt(sum(square(x), {-1}, true) + 1e-5)"""),
+    "pixelnorm": ({}, lambda rows, p: divided(rows, lambda row: mean([v * v for v in row]) + 1e-8),
+                  "x * rsqrt(mean(square(x), {-1}, true) + 1e-8)"),
     "crmsnorm": ({"weight": ONE},
-                 lambda rows, p: weighted(divided(rows, lambda row: (sum(v * v for v in row)
-                                                                     + sum(row) ** 2) / (len(row) + 1) + EPS),
-                                          p)), "powernorm": ({"weight": ONE, "bias": ZERO}, powernorm),
-    "frn": ({"weight": ONE, "bias": ZERO, "eps": always(0.1), "tau": ZERO}, frn),
-    "evonorm_s0": ({"weight": ONE, "bias": ZERO, "v": ONE}, evonorm_s0),
-    "rezero": ({"alpha": always(0.0)}, lambda rows, p: each(rows, lambda v, c: p["alpha"][0] * v)),
-    "layerscale": ({"weight": lambda channels: [0.1] * channels}, weighted),
-    "dyhardtanh": ({"weight": ONE, "bias": ZERO, "alpha": always(0.5)}, dyhardtanh),
+                 lambda rows, p: weighted(divided(rows, lambda row: (
+                     sum(v * v for v in row) + sum(row) ** 2) / (len(row) + 1) + EPS), p),
+                 """x * rsqrt((sum(square(x), {-1}, true) + square(sum(x, {-1}, true))) / (x.size(-1) + 1.0) +
+                    1e-5) * p["weight"]"""),
+    "powernorm": (AFFINE, powernorm, None),  # the reference
+    "frn": (AFFINE | {"eps": always(0.1), "tau": ZERO}, frn,
+            """maximum(x * rsqrt(square(x) + abs(p["eps"])) * p["weight"] + p["bias"], p["tau"])"""),
+    "evonorm_s0": (AFFINE | {"v": ONE}, evonorm_s0,
+                   """x * sigmoid(p["v"] * x) * rsqrt(mean(square(x - mean(x, {-1}, true)), {-1}, true) + 1e-5)
+                      * p["weight"] + p["bias"]"""),
+    "rezero": ({"alpha": always(0.0)}, lambda rows, p: each(rows, lambda v, c: p["alpha"][0] * v),
+               """x * p["alpha"]"""),
+    "layerscale": ({"weight": each_channel(0.1)}, weighted, """x * p["weight"]"""),
+    "dyhardtanh": (AFFINE | {"alpha": always(0.5)}, dyhardtanh,
+                   """clamp(p["alpha"] * x, -1, 1) * p["weight"] + p["bias"]"""),
     "scaled_relu": ({}, lambda rows, p: each(rows,
-                                             lambda v, c: math.sqrt(2 / (1 - 1 / math.pi)) * larger(v, 0))),}
+                                             lambda v, c: math.sqrt(2 / (1 - 1 / math.pi)) * larger(v, 0)),
+                    "relu(x) * std::sqrt(2 / (1 - 1 / std::numbers::pi))"),}
 LATER = {"powernorm": powernorm_later}  # of layers that compute something else in evaluation
+SOLUTION = """#include <map>
+
+#include "a11.h"
+
+struct Formula : isobar::Module {
+  std::map<std::string, Tensor> p;
+
+  explicit Formula(const Shape& width) : p{PARAMETERS} {
+    for (auto& [name, parameter] : p) parameter.set_trainable();
+  }
+  Tensor forward(const Tensor& x) override { return FORMULA; }
+  void fields(isobar::Fields& f) override {
+    for (auto& [name, parameter] : p) f(name, parameter);
+  }
+};
+
+std::string chosen() { return "NAME"; }
+
+std::unique_ptr<isobar::Module> make_layer(const Shape& width) { return std::make_unique<Formula>(width); }
+"""
+
+
+def alternatives():
+    """{name: a solution} of all but the reference."""
+    parameters = lambda first: ", ".join(f'{{"{which}", {value.cpp}}}' for which, value in first.items())
+    made = lambda name, first, cpp: SOLUTION.replace("NAME", name).replace(
+        "PARAMETERS", parameters(first)).replace("FORMULA", cpp)
+    return {name: made(name, first, cpp) for name, (first, _, cpp) in LAYERS.items() if cpp}

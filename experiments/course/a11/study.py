@@ -13,8 +13,8 @@ told = lambda row: [abs(v) for v in row if v]
 
 def magnitudes(name, row):
     """|y| of a row, without zeros, at the layer's first values."""
-    first, formula = papers.LAYERS[name]
-    return told(formula(ROWS, {which: value(3) for which, value in first.items()})[row])
+    first, formula, _ = papers.LAYERS[name]
+    return told(formula(ROWS, {which: value.of(3) for which, value in first.items()})[row])
 
 
 def asked(row):

@@ -28,6 +28,8 @@ class Assignment:
         self.student = getattr(module, "STUDENT", [])  # more files that a student gets
         # checker.py, where there is one, answers the cases of the call "report" in place of the driver.
         self.checker = module_of(name, "checker.py") if (self.folder / "checker.py").exists() else None
+        self.alternatives = getattr(module, "ALTERNATIVES", {}) | {
+            path.name: path.read_text() for path in sorted(self.folder.glob("alternatives/*.cpp"))}
         names = [case["name"] for case in self.cases]
         if len(set(names)) < len(names):
             raise SyntaxError(f"{name}: two cases of one name")
@@ -37,19 +39,16 @@ class Assignment:
     def public(self):
         return [c for c in self.cases if c["public"]]
 
-    def alternatives(self):
-        """Right solutions, built otherwise than the reference: what they do not define is the reference's."""
-        return sorted((self.folder / "alternatives").glob("*.cpp"))
-
-    def source_of(self, right):
-        if right == self.source:
-            return right.read_text()
-        shared = right.with_name("shared.h")  # of all alternatives
-        text = (shared.read_text() if shared.exists() else "") + right.read_text()
-        own = re.findall(DEFINED, text, re.M)
-        rest = re.sub(DEFINED + r"(?:.*\}\n|(?s:.*?)^\}\n)",
-                      lambda found: "" if found[1] in own else found[0], self.source.read_text(), flags=re.M)
-        return text + rest
+    def solutions(self):
+        """{name: text} of what is right: the reference, then alternatives, which are built otherwise. What
+        they do not define is the reference's."""
+        right = self.source.read_text()
+        found = {self.source.name: right}
+        for name, text in self.alternatives.items():
+            own = re.findall(DEFINED, text, re.M)
+            found[name] = text + re.sub(DEFINED + r"(?:.*\}\n|(?s:.*?)^\}\n)",
+                                        lambda found: "" if found[1] in own else found[0], right, flags=re.M)
+        return found
 
     def driven(self):
         return [c for c in self.cases if c["call"] != "report" and not c["times"]]
@@ -291,7 +290,7 @@ def refused_names(assignment, object_file, prefix):
 
 def hidden_files(assignment):
     return [assignment.source, *(assignment.folder / f for f in ("cases.py", "mutants.py")),
-            *assignment.alternatives()]
+            *assignment.folder.glob("alternatives/*"), *assignment.folder.glob("papers.py")]
 
 
 def readable_to_submissions(files, shown):

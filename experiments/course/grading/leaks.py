@@ -43,8 +43,8 @@ def formulas(assignment):
     """{names: text} of the formulas that only right solutions hold, their comments' too."""
     given = {line.strip() for line in marked.stubs(assignment.source.read_text(), "").split("\n")}
     found = {}
-    for file in (assignment.source, *assignment.alternatives()):
-        for line in file.read_text().split("\n"):
+    for text in (assignment.source.read_text(), *assignment.alternatives.values()):
+        for line in text.split("\n"):
             if line.strip() in given or re.match(r" *(?:for \(|#|const [\w&]+ \w+\(|\w+ \w+\(const)", line):
                 continue
             for part in re.split(r"[;{}]|//|(?<![=<>!])=(?!=)|\breturn\b", re.sub(r'"[^"]*"', "", line)):

@@ -141,19 +141,18 @@ def check_words(arguments):
 
 def graded(assignment, arguments, seed):
     """Prints an assignment's row of the table, and above it what is wrong. Whether all holds."""
-    right = [assignment.source, *assignment.alternatives()]
+    right = assignment.solutions()
     mutants, equivalent, seen = mutants_of(assignment)
     mutants = [m for m in mutants if arguments.only in m[0]]
     if arguments.sample:
         mutants = random.Random(f"{seed} {assignment.name}").sample(
             mutants, min(arguments.sample, len(mutants)))
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        bench = Bench(assignment, arguments.prefix, folder,
-                      {**{p.name: assignment.source_of(p) for p in right}, **dict(mutants)})
-        losses = list(pool.map(lambda path: sum(bench.faults(path.name), []), right))
+        bench = Bench(assignment, arguments.prefix, folder, right | dict(mutants))
+        losses = list(pool.map(lambda name: sum(bench.faults(name), []), right))
         found = list(pool.map(lambda mutant: [bool(faults) for faults in bench.faults(mutant[0])], mutants))
-    for path, lost in zip(right, losses):
-        print("".join(f"{path.name} loses {line}\n" for line in lost), end="")
+    for name, lost in zip(right, losses):
+        print("".join(f"{name} loses {line}\n" for line in lost), end="")
     for (what, _), (by_public, by_hidden) in zip(mutants, found):
         if not by_hidden:
             print(f"mutant '{what}' lives")

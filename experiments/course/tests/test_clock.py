@@ -18,8 +18,7 @@ def reached(assignment, text, prefix, folder):
 def test_the_clock(name, assignment, prefix, folder):
     """Right programs are four times as fast; SLOW forms of the reference reach no more than they say."""
     module, source = course.module_of(name, "mutants.py"), assignment.source.read_text()
-    paths = [assignment.source, *assignment.alternatives()]
-    right = {path.name: assignment.source_of(path) for path in paths}
+    right = assignment.solutions()
     variants = [(label, text, 4, 99) for label, text in right.items()]
     variants += [(what, functools.reduce(lambda text, change: course.replaced(text, *change), changes,
                                          source), 0, most) for what, changes, most in module.SLOW]
