@@ -3,7 +3,6 @@ import oracle
 from course import case
 from tensors import Array
 
-POINTS = {1: 35, 2: 35, 3: 30}  # of each task
 WATCHED = True  # hidden cases are run under sanitizers as well
 
 

@@ -6,8 +6,6 @@ from course import case
 from oracle import f32
 from tensors import Array
 
-POINTS = {1: 5, 2: 20, 3: 15, 4: 15, 5: 10, 6: 15, 7: 10, 8: 10}  # of each task
-
 
 def drawn(name, *shape):
     """Normal numbers of three sizes: their sum shows its order in the last bits."""
@@ -27,6 +25,8 @@ def tree(parts):
 
 
 rounds = lambda size: (size - 1).bit_length()
+begins = lambda count, size: [rank * (count // size) + min(rank, count % size) for rank in range(size + 1)]
+of_ranks = lambda name, size, values: {f"{name}.{rank}": value for rank, value in enumerate(values)}
 on_all = lambda size, y: of_ranks("y", size, [y] * size)
 
 
@@ -34,8 +34,6 @@ def drawn_ranks(name, size, count):
     """Every rank's x, and y, the sum by the tree, on every rank."""
     x = [drawn(f"{name} {rank}", count) for rank in range(size)]
     return of_ranks("x", size, x), on_all(size, Array((count,), tree(v.values for v in x), "f32"))
-begins = lambda count, size: [rank * (count // size) + min(rank, count % size) for rank in range(size + 1)]
-of_ranks = lambda name, size, values: {f"{name}.{rank}": value for rank, value in enumerate(values)}
 
 
 def by_ranks(name, task, call, size, inputs, expect, limits, **more):

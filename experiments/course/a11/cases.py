@@ -9,10 +9,9 @@ from tensors import Array
 papers = module_of("a11", "papers.py")
 ALLOWED = None  # all of the library: it is the instrument here
 ALTERNATIVES = papers.alternatives()
-POINTS = {1: 40, 2: 20, 3: 20, 4: 20}  # of each task
 SECONDS = 60  # for check_layer
 RTOL = 1e-6  # first values may be those of f32
-STUDENT = ["studies.cpp", "more.cmake", "report.py"]  # more of what a student's tree gets
+STUDENT = ["studies.cpp", "report.py"]  # more of what a student's tree gets
 
 
 def wanted(name, x, dy, noise):

@@ -7,7 +7,6 @@ from oracle import gradient, gradients, normal
 from tensors import Array, array
 
 ALLOWED = ["Rng"]  # of the library beside its tensors: draws
-POINTS = {1: 25, 2: 10, 3: 15, 4: 20, 5: 30}  # of each task
 
 
 def log_softmax(x):

@@ -10,7 +10,6 @@ from tensors import Array, array
 # Of the library beside its tensors: the ops that task 1 composes. No tape: gradients are derived by hand.
 ALLOWED = ["add", "subtract", "multiply", "divide", "affine", "reciprocal", "square", "sqrt", "pow", "sum",
            "mean", "var", "reshape", "expand", "broadcast_to"]
-POINTS = {1: 15, 2: 30, 3: 20, 4: 20, 5: 15}  # of each task
 LOOSE = dict(rtol=1e-7, atol=1e-8)  # the statistics' cancellation, at small x
 
 

@@ -6,7 +6,6 @@ from oracle import normal
 from tensors import Array, array
 
 ALLOWED = None  # all of the library: it is the instrument here
-POINTS = {1: 10, 2: 20, 3: 20, 4: 25, 5: 25}  # of each task
 
 
 def predicted(depth, width, weight, bias):

@@ -5,9 +5,6 @@ from layers import attend, probabilities, rope, silu_up
 from oracle import gradient, gradients, normal
 from tensors import Array
 
-POINTS = {1: 15, 2: 25, 3: 30, 4: 15, 5: 15}  # of each task
-STUDENT = ["tape.cpp"]  # more of what a student's tree gets
-
 
 def attended(what, name, q, k, v, dy, causal, public=False, **more):
     """Attention and its gradient, whose probabilities come with the request."""

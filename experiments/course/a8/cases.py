@@ -19,7 +19,6 @@ mean min minimum mse_loss multiply norm pad permute pow reciprocal relu reshape 
 sigmoid sign silu sin slice softcap softmax softplus split sqrt square squared_relu stack std_dev subtract
 sum sum_to_size swiglu tanh transpose tril triu var where Tape recompute Rng Optimizer SGD Adam AdamW Muon
 clip_grad_norm clip_factor grad_norm threads set_threads""".split()
-POINTS = {1: 10, 2: 10, 3: 25, 4: 10, 5: 35, 6: 10}  # of each task
 
 
 def logits_of(p, layers, heads, symbols):

@@ -13,8 +13,7 @@ FORBIDDEN = [(rf"(?:#|%:){GAP}pragma|_Pragma", "#pragma"),
              (r"\b(?:__)?(?:optimize|target|target_clones)(?:__)?\b",
               "the name of an attribute that sets flags"), (r"\b(?:asm|__asm__|__asm)\b", "asm"),
              (r"##|%:%:", "## of the preprocessor")]
-POINTS = {1: 10, 2: 20, 3: 15, 4: 15, 5: 15, 6: 25}  # of each task
-STUDENT = ["more.cmake", "baseline.cpp", "clocked.cpp"]
+STUDENT = ["baseline.cpp", "clocked.cpp"]
 CLOCKED = "softmax_rms_norm"  # the call that task 6 measures
 INF, NAN = math.inf, math.nan
 LN2 = math.log(2)

@@ -19,22 +19,24 @@ class Assignment:
         self.source = self.folder / f"{name}.cpp"
         module = module_of(name, "cases.py")
         self.cases = cases_of(module, key)
-        self.points = module.POINTS  # of each task; they sum to 100
+        # Of each task, as its handout says; they sum to 100.
+        self.points = {int(task): int(points) for task, points in re.findall(
+            r"(?m)^\| (\d) .*\| (\d+) \|$", (self.folder / "handout.md").read_text())}
         # What aN may use of the library beside its tensors (symbols.TENSORS), or None for everything.
         self.allowed = getattr(module, "ALLOWED", [])
         self.forbidden = getattr(module, "FORBIDDEN", [])  # (what a source may not hold, its name)
         self.seconds = getattr(module, "SECONDS", None)  # for one test
         self.watched = getattr(module, "WATCHED", False)  # whether sanitizers watch hidden cases too
         self.student = getattr(module, "STUDENT", [])  # more files that a student gets
-        # checker.py, where there is one, answers the cases of the call "report" in place of the driver.
-        self.checker = module_of(name, "checker.py") if (self.folder / "checker.py").exists() else None
         self.alternatives = getattr(module, "ALTERNATIVES", {}) | {
             path.name: path.read_text() for path in sorted(self.folder.glob("alternatives/*.cpp"))}
+        # checker.py, where there is one, answers the cases of the call "report" in place of the driver.
+        self.checker = module_of(name, "checker.py") if (self.folder / "checker.py").exists() else None
         names = [case["name"] for case in self.cases]
         if len(set(names)) < len(names):
             raise SyntaxError(f"{name}: two cases of one name")
         if set(self.points) != {case["task"] for case in self.cases} or sum(self.points.values()) != 100:
-            raise SyntaxError(f"{name}: wanted POINTS for each task, in sum 100, got {self.points}")
+            raise SyntaxError(f"{name}/handout.md: wanted points for each task, in sum 100, got {self.points}")
 
     def public(self):
         return [c for c in self.cases if c["public"]]
@@ -179,7 +181,8 @@ def release(assignment, folder, student="", key=b""):
     if "clocked.cpp" in assignment.student:
         kit += ["speed", "clock.py"]
     for file in [assignment.folder / f"{name}.h", assignment.folder / "driver.cpp",
-                 *assignment.folder.glob("*.svg"), *(ROOT / "kit" / f for f in kit),
+                 *assignment.folder.glob("*.svg"), *assignment.folder.glob("tape.cpp"),
+                 *assignment.folder.glob("more.cmake"), *(ROOT / "kit" / f for f in kit),
                  *(assignment.folder / f for f in assignment.student)]:
         shutil.copy(file, folder / file.name)
     (folder / "handout.md").write_text(re.sub(r"<!--.*?-->\n?", "",
