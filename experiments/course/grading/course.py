@@ -193,7 +193,6 @@ def release(assignment, folder, student="", key=b""):
         (folder / "key").write_text(f"{student or questions.EXAMPLE}\n")
         (folder / "questions.md").write_text(questions.page(name, student or questions.EXAMPLE, asked))
         (folder / "answers.txt").write_text("".join(f"{q.name}\n" for q in asked))
-        shutil.copy(ROOT / "kit/questions", folder)
     for file in ("CMakeLists.txt", "README.md"):
         (folder / file).write_text((ROOT / "kit" / file).read_text().replace("ASSIGNMENT", name))
     fields = ("name", "task", "call", "hint", "rtol", "atol", "bounds", "error")

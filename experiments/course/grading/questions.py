@@ -36,7 +36,7 @@ def page(name, student, asked):
     lines = [f"# {name}: written questions for {student}", "", "Write your answers into `answers.txt`, a "
              f"line each: `{name}.1 0.25`. A number counts within 1 % unless the question says otherwise; "
              "give four digits. You have two attempts: to a wrong answer you are told \"too large\" or "
-             "\"too small\". `./questions` shows what is still open.", ""]
+             "\"too small\". `./check questions` shows what is still open.", ""]
     return "\n".join(lines + [f"{i}. {q.text}" for i, q in enumerate(asked, 1)]) + "\n"
 
 
