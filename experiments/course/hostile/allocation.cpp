@@ -1,7 +1,6 @@
-// with: reference of a1, names not checked
+// with: reference of a1, names not checked, at start
 #include <cstring>
 #include <new>
-[[gnu::constructor]] void hostile() {
-  const size_t bytes = size_t{100} << 30;
-  std::memset(::operator new(bytes), 1, bytes);
-}
+
+const size_t bytes = size_t{100} << 30;
+std::memset(::operator new(bytes), 1, bytes);

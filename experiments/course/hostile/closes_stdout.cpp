@@ -1,4 +1,2 @@
-// with: reference of a1, names not checked
-[[gnu::constructor]] void hostile() {
-  for (int fd = 0; fd < 8; ++fd) close(fd);
-}
+// with: reference of a1, names not checked, at start
+for (int fd = 0; fd < 8; ++fd) close(fd);

@@ -1,2 +1,2 @@
-// with: reference of a1
-[[gnu::destructor]] void hostile() { __builtin_trap(); }
+// with: reference of a1, at end
+__builtin_trap();

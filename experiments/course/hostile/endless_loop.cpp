@@ -1,6 +1,4 @@
-// with: reference of a1
-[[gnu::constructor]] void hostile() {
-  volatile bool forever = true;
-  while (forever) {
-  }
+// with: reference of a1, at start
+volatile bool forever = true;
+while (forever) {
 }

@@ -1,3 +1,4 @@
-// with: reference of a1, names not checked
+// with: reference of a1, names not checked, at start
 #include <cstdlib>
-[[gnu::constructor]] void hostile() { std::exit(0); }
+
+std::exit(0);

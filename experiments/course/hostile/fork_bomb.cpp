@@ -1,4 +1,2 @@
-// with: reference of a1, names not checked
-[[gnu::constructor]] void hostile() {
-  for (;;) fork();
-}
+// with: reference of a1, names not checked, at start
+for (;;) fork();

@@ -1,2 +1,2 @@
-// with: reference of a1, names not checked
-[[gnu::constructor]] void hostile() { sleep(100000); }
+// with: reference of a1, names not checked, at start
+sleep(100000);

@@ -3,12 +3,14 @@ tell what a hidden test is given, or leave anything, and each must leave a valid
 with a4_ must score less than the derivation that it does without. The first line, which goes on after a
 comma, says what a text, after first.h, is appended to, and what it deserves:
 
-    // with: reference of a1 [without f g] [, a forged run] [, names not checked] [, builds for ever] [, deserves 100]
+    // with: reference of a1 [without f g] [, a forged run] [, names not checked] [, builds for ever]
+    // [, deserves 100] [, at start]
 
 With `names not checked` the check of names is off, as for a submission that does without them by inline
 assembly; what holds it then is the sandbox. `without` calls functions of the reference own_f and own_g: the
 file has its own. `a forged run`: a report of a training whose loss is said to be less than it was is handed
-in too. `builds for ever`: ended after 10 s, for once. {results}, {course} and {victim} become the paths of
+in too. `builds for ever`: ended after 10 s, for once. `at start`, `at end`: the statements below are those of
+a constructor or a destructor of the program. {results}, {course} and {victim} become the paths of
 results.json, of the course's folder and of a file that belongs to the grader's user."""
 import pathlib, re
 import course, marked
@@ -27,10 +29,14 @@ class Submission:
     def __init__(self, path):
         self.name, text = path.stem, path.read_text()
         head = re.fullmatch(r"// with: (reference|stubs) of (a\d+)(?: without ([\w ]+))?(, a forged run)?(, names not checked)?"
-                            r"(, builds for ever)?(?:, deserves (\d+))?", text.replace(",\n//", ",").split("\n")[0])
+                            r"(, builds for ever)?(?:, deserves (\d+))?(?:, at (start|end))?", text.replace(",\n//", ",").split("\n")[0])
         self.base, self.assignment, self.without, self.forged = head[1], course.Assignment(head[2]), (
             head[3] or "").split(), bool(head[4])
         self.options = (["--any-name"] if head[5] else []) + ["--build-seconds", "10" if head[6] else "60"]
+        if head[8]:
+            before, statements = re.fullmatch(r"((?:(?://|#include).*\n|\n)*)((?s:.*))", text).groups()
+            kind = "constructor" if head[8] == "start" else "destructor"
+            text = f"{before}[[gnu::{kind}]] void hostile() {{\n{statements}}}\n"
         self.deserves, self.text = int(head[7] or 0), text
 
     def write(self, folder, places):
