@@ -62,24 +62,23 @@ def questions(draw):
     x, ops, twice = program(draw)
     text = f"x = {x}; " + "; ".join(
         f"{NAMES[i + 1]} = {NAMES[p]} {sign} {NAMES[q]}" for i, (sign, p, q) in enumerate(ops))
-    yield f"{text}. x̄, how much the loss changes for each unit of x?", slope(x, ops, 0), {}
-    yield f"The same program: {text}. {NAMES[twice]}̄, how much the loss changes for each unit of {NAMES[twice]}?", slope(x, ops, twice), {}
+    yield f"{text}. x̄, how much the loss changes for each unit of x?", slope(x, ops, 0)
+    yield f"The same program: {text}. {NAMES[twice]}̄, how much the loss changes for each unit of {NAMES[twice]}?", slope(x, ops, twice)
     yield (f"The same program: {text}. Ops are visited from the last to the first, but a part that arrives "
-           "*replaces* what was there. What comes out as x̄?", overwritten(x, ops), {})
+           "*replaces* what was there. What comes out as x̄?", overwritten(x, ops))
     point = draw.choice([0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
-    yield f"a = x · x; b = sin a; loss = a · b, at x = {point} (radians). x̄?", chained(point), {}
+    yield f"a = x · x; b = sin a; loss = a · b, at x = {point} (radians). x̄?", chained(point)
     count = draw.randint(8, 15)
     yield (f"From u come s = sin u and v = u · s: a diamond of two ops. {count} of them stand one upon the "
            "other, each v is the next one's u, the last v is the loss. A walk follows every path from the "
            "loss down, and calls an op's closure each time that it comes by. How many calls? (A whole "
            "number.)", calls(count), {"whole": True})
     times, start = draw.randint(12, 30), draw.choice([0.8, 0.9, 1.0, 1.1, 1.2])
-    yield f"x is {start} (radians), the loss is sin(sin(… sin x)), {times} sines. x̄?", sines(
-        start, times), {}
+    yield f"x is {start} (radians), the loss is sin(sin(… sin x)), {times} sines. x̄?", sines(start, times)
     many, back = draw.choice([200, 500, 700, 1200, 3000]), draw.choice([2, 3, 4])
     yield (f"A loss depends on {many} numbers. The way down takes {back} times as long as the way up. How "
            "many times longer do central differences take for all slopes (two ways up for each number) than "
-           "way up and way down together?", 2 * many / (1 + back), {})
+           "way up and way down together?", 2 * many / (1 + back))
     root = draw.choice([20, 30, 40, 50, 60, 70])
     yield (f"A chain of {root * root} values, each needed again on the way down. Only every k-th is kept (k "
            f"divides {root * root}); on the way down, the k − 1 others of one stretch at a time are computed "
@@ -90,7 +89,7 @@ def questions(draw):
     while abs(uncleared(weight, lr, steps)) < 0.05 * weight:
         steps += 1
     yield (f"loss = w · w/2, w = {weight}, {steps} steps of w − {lr} · gradient, and the gradient is never "
-           "cleared: each backward adds to it. w after them?", uncleared(weight, lr, steps), {})
+           "cleared: each backward adds to it. w after them?", uncleared(weight, lr, steps))
 
 
 def chained(x):

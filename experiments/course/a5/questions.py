@@ -55,37 +55,35 @@ def turned(norms, most):
 def questions(draw):
     curvature, mu = draw.choice([0.5, 2, 4, 5, 8]), draw.choice([0.5, 0.6, 0.8])
     yield f"loss = {curvature} · w²/2, plain SGD. From which lr on does |w| grow at every step?", limit(
-        curvature, 0.0), {}
-    yield f"The same loss, {curvature} · w²/2, with momentum μ = {mu}, u and w as in section 2 (Momentum). From which lr on does |w| grow, over many steps?", limit(curvature, mu), {}
+        curvature, 0.0)
+    yield f"The same loss, {curvature} · w²/2, with momentum μ = {mu}, u and w as in section 2 (Momentum). From which lr on does |w| grow, over many steps?", limit(curvature, mu)
     scale = draw.choice([0.5, 0.8, 1.2, 1.5, 2])
     yield (f"The valley of `./study` (`study.py`): its X with all numbers times {scale}, the loss is the "
            "mean of the rows' (x · w − y)². From which lr on does plain SGD diverge? (./study can try it.)",
-           valley_limit(scale), {})
+           valley_limit(scale))
     memory, steps, lr = draw.choice([0.8, 0.9, 0.95]), draw.randint(4, 12), draw.choice([0.1, 0.2, 0.5])
     yield (f"Momentum μ = {memory}, lr = {lr}, a gradient that stays 1. How far has w gone after {steps} "
-           "steps?", sum(steps_of(cases.momentum(lr, memory, 0.0, False), [1.0] * steps)), {})
+           "steps?", sum(steps_of(cases.momentum(lr, memory, 0.0, False), [1.0] * steps)))
     first, second = draw.randint(1, 6), -draw.randint(1, 6)
     *_, last = cases.momentum(1.0, 0.5, 0.0, True)(0.0, [first, second, first])
     w = next(w for w in range(draw.randint(5, 15), 99) if abs(w + last) > 1)
-    yield f"Nesterov, μ = 0.5, lr = 1, no decay, w = {w}, gradients {first}, {second}, {first}. w after these three steps?", w + last, {}
+    yield f"Nesterov, μ = 0.5, lr = 1, no decay, w = {w}, gradients {first}, {second}, {first}. w after these three steps?", w + last
     beta1, beta2, late = draw.choice([0.8, 0.9,
                                       0.95]), draw.choice([0.98, 0.99, 0.999]), draw.choice([2, 3, 5, 8])
     yield (f"Adam with β₁ = {beta1}, β₂ = {beta2}, ε = 0, *without* the two corrections, and a gradient that "
-           f"stays. How many lr long is step {late} (the first is step 1)?", uncorrected(beta1, beta2, late),
-           {})
+           f"stays. How many lr long is step {late} (the first is step 1)?", uncorrected(beta1, beta2, late))
     yield (f"AdamW with β₁ = {beta1}, β₂ = {beta2}, ε = 0. For 20000 steps the gradient was 0; now one comes "
            "that is 3. How many lr long is this step? (No decay.)",
-           steps_of(sparse(beta1, beta2, 20000), [3.0])[0], {})
+           steps_of(sparse(beta1, beta2, 20000), [3.0])[0])
     size = draw.choice([2, 3, 5, 7])
     yield (f"AdamW without decay, a gradient that stays 0.0000{size}. ε = 0.00000001 stands *inside* the "
-           "root, √(v̂ + ε). How many lr long is a step?", size * 1e-5 / math.sqrt((size * 1e-5) ** 2 + 1e-8),
-           {})
+           "root, √(v̂ + ε). How many lr long is a step?", size * 1e-5 / math.sqrt((size * 1e-5) ** 2 + 1e-8))
     rho, step = draw.choice([0.8, 0.9, 0.95]), draw.randint(2, 5)
-    yield f"RMSprop as it is meant (no correction), ρ = {rho}, ε = 0, a gradient that stays -7. How many lr long is step {step} (the first is step 1)?", meant(rho, step), {}
+    yield f"RMSprop as it is meant (no correction), ρ = {rho}, ε = 0, a gradient that stays -7. How many lr long is step {step} (the first is step 1)?", meant(rho, step)
     norms, most = draw.sample(range(3, 16), 2), draw.choice([1, 2])
     norms, most = (norms, most) if turned(norms, most) > 2 else ([3, 12], most)
     yield (f"Two weights with gradients ({norms[0]}) and ({norms[1]}). Each is clipped *by itself* to "
-           f"{most}. By how many degrees has the direction of the step turned?", turned(norms, most), {})
+           f"{most}. By how many degrees has the direction of the step turned?", turned(norms, most))
 
 
 def uncorrected(beta1, beta2, step):

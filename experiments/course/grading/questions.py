@@ -1,6 +1,6 @@
 """Written questions with numbers for answers: drawn for each student, and graded (README.md).
 
-aN/questions.py yields (text, wanted value, options). answers.txt has lines `a4.3 0.0185`. An answer counts
+aN/questions.py yields (text, wanted value) and perhaps options. answers.txt has lines `a4.3 0.0185`. An answer counts
 when it is within 1 % (or as the options say: tolerance=0.002, whole=True, or least=… and most=…)."""
 import hashlib, hmac, json, math, pathlib, random
 import folders
@@ -29,7 +29,7 @@ def questions(name, student, key=b""):
     seed = hmac.new(key, f"questions of {name} for {student}".encode(), hashlib.sha256).digest()
     drawn = folders.module_of(name, "questions.py").questions(random.Random(seed))
     return [Question(f"{name}.{i}", text, wanted,
-                     **options) for i, (text, wanted, options) in enumerate(drawn, 1)]
+                     **dict(*options)) for i, (text, wanted, *options) in enumerate(drawn, 1)]
 
 
 def page(name, student, asked):
