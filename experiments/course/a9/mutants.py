@@ -83,16 +83,7 @@ LOOP = "      const float e = exponential(x[c + l] - largest);"
 LIMITS = "#include <limits>\n"
 # Right, or seeming so, and too slow: (name, changes, the most that they may reach). 0: not measured at all;
 # None: no more than the reference.
-SLOW = [("the plain loops", [(FOR, """  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
-        float most = x[0], total = 0, both = 0;
-        for (int64_t c = 0; c < width; ++c) most = std::max(most, x[c]);
-        for (int64_t c = 0; c < width; ++c) total += y[c] = std::exp(x[c] - most);
-        for (int64_t c = 0; c < width; ++c) y[c] /= total;
-        for (int64_t c = 0; c < width; ++c) both += y[c] * y[c];
-        for (int64_t c = 0; c < width; ++c) y[c] *= weight[c] / std::sqrt(both / width + eps);
-        continue;
-        const float largest = maximum""")], 1.25),
-        ("std::exp for each number", [(LOOP, LOOP.replace("exponential", "std::exp"))], 2.5),
+SLOW = [("std::exp for each number", [(LOOP, LOOP.replace("exponential", "std::exp"))], 2.5),
         ("exp in f64", [(LOOP, "      const float e = static_cast<float>(std::exp(static_cast<double>(x[c + l] - largest)));")], 1.5),
         ("every second row, where it is measured", [(FOR, FOR.replace("    const", "    if (rows > 100 && n % 2) continue;\n    const"))], 0),
         ("the last call's results, where it is measured", [(FOR, "  static int calls = 0;\n  if (rows > 100 && ++calls > 3) return;\n" + FOR)], 0),

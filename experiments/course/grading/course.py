@@ -42,15 +42,15 @@ class Assignment:
         return [c for c in self.cases if c["public"]]
 
     def solutions(self):
-        """{name: text} of what is right: the reference, then alternatives, which are built otherwise. What
-        they do not define is the reference's."""
-        right = self.source.read_text()
-        found = {self.source.name: right}
-        for name, text in self.alternatives.items():
-            own = re.findall(DEFINED, text, re.M)
-            found[name] = text + re.sub(DEFINED + r"(?:.*\}\n|(?s:.*?)^\}\n)",
-                                        lambda found: "" if found[1] in own else found[0], right, flags=re.M)
-        return found
+        """{name: text} of what is right: the reference, then alternatives, which are built otherwise."""
+        return {self.source.name: self.source.read_text(),
+                **{name: self.completed(text) for name, text in self.alternatives.items()}}
+
+    def completed(self, text):
+        """A source: what this text does not define is the reference's."""
+        own = re.findall(DEFINED, text, re.M)
+        return text + re.sub(DEFINED + r"(?:.*\}\n|(?s:.*?)^\}\n)", lambda found: "" if found[1] in own
+                             else found[0], self.source.read_text(), flags=re.M)
 
     def driven(self):
         return [c for c in self.cases if c["call"] != "report" and not c["times"]]

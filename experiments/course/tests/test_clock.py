@@ -20,6 +20,8 @@ def test_the_clock(name, assignment, prefix, folder):
     module, source = course.module_of(name, "mutants.py"), assignment.source.read_text()
     right = assignment.solutions()
     variants = [(label, text, 4, 99) for label, text in right.items()]
+    baseline = assignment.completed((assignment.folder / "baseline.cpp").read_text())
+    variants.append(("baseline.cpp", baseline, 0, 1.25))
     variants += [(what, functools.reduce(lambda text, change: course.replaced(text, *change), changes,
                                          source), 0, most) for what, changes, most in module.SLOW]
     first = None  # the reference's
