@@ -12,10 +12,6 @@ Tensor row(const Tensor& dws, int64_t step) {
   return raw::clone(raw::as_strided(dws, {width}, {1}, step * width));
 }
 
-void append(std::vector<double>& list, const Tensor& x) {
-  for (const double v : x.to_vector<double>()) list.push_back(v);
-}
-
 struct Sgd {
   double lr, decay;
   void step(Tensor& w, const Tensor& dw) { sgd(w, dw, lr, decay); }
@@ -41,7 +37,7 @@ void walk_by(const Request& in, Answer& out) {
     std::string name;
     Tensor w, dws;
     Optimizer optimizer;
-    std::vector<double> path, left;
+    std::vector<Tensor> path, left;
   };
   std::vector<Walk> walks;
   for (const std::string name : {"", "0", "1"})
@@ -51,12 +47,11 @@ void walk_by(const Request& in, Answer& out) {
     for (Walk& walk : walks) {
       const Tensor dw = row(walk.dws, t);
       walk.optimizer.step(walk.w, dw);
-      append(walk.path, walk.w);
-      append(walk.left, dw);
+      walk.path.push_back(raw::clone(walk.w));
+      walk.left.push_back(dw);
     }
   for (const Walk& walk : walks)
-    out("path" + walk.name, isobar::tensor(walk.dws.shape(), walk.path))(
-        "dws" + walk.name, isobar::tensor(walk.dws.shape(), walk.left));
+    out("path" + walk.name, isobar::stack(walk.path))("dws" + walk.name, isobar::stack(walk.left));
   if constexpr (std::is_same_v<Optimizer, AdamW>) out("steps", walks[0].optimizer.steps);
 }
 

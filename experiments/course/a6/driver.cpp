@@ -25,12 +25,7 @@ void study(const Request& in, Answer& out) {
   const Tensor std = predict_std(depth, width, known),
                norm = predict_gradient_norm(depth, width, batch, known);
   out("std", signals.std)("gradient_norm", signals.gradient_norm);
-  std::vector<double> std_ratio, norm_ratio;
-  for (int64_t l = 0; l < depth; ++l) {
-    std_ratio.push_back(signals.std.at({l}) / std.at({l}));
-    norm_ratio.push_back(signals.gradient_norm.at({l}) / norm.at({l}));
-  }
-  out("std_ratio", std_ratio)("norm_ratio", norm_ratio);
+  out("std_ratio", signals.std / std)("norm_ratio", signals.gradient_norm / norm);
 }
 
 // How far apart two inputs are after each layer of one net: the root mean square of the difference.

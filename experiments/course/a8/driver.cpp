@@ -34,8 +34,7 @@ void talk(const Request& in, Answer& out) {
     const int64_t seen = std::min<int64_t>(text.size(), training.length);
     const Tensor logits = forward(
         parameters, config, isobar::tensor({1, seen}, std::vector<int64_t>(text.end() - seen, text.end())));
-    const int64_t width = config.vocabulary;
-    const Tensor last = raw::clone(raw::as_strided(logits, {width}, {1}, (seen - 1) * width));
+    const Tensor last = isobar::reshape(isobar::slice(logits, 1, seen - 1, seen), {config.vocabulary});
     text.push_back(sample(last, in.number("temperature"), in.integer("top_k"), rng.uniform_at(i)));
   }
   out("said", std::vector<double>(text.begin() + given, text.end()));
