@@ -28,7 +28,7 @@ class Wire {
     put(static_cast<int64_t>(text.size()));
     put(text.data(), text.size());
   }
-  // f32 or f64, or undefined.
+  // f32 or f64, or undefined. Numbers go as f64, which has each of f32.
   void put(const isobar::Tensor& x) {
     put(int64_t{x.defined()});
     if (!x.defined()) return;
@@ -36,11 +36,8 @@ class Wire {
     put(int64_t{x.dtype() == isobar::Dtype::f64});
     put(x.ndim());
     for (const int64_t extent : x.shape()) put(extent);
-    const isobar::Tensor rows = isobar::raw::contiguous(x);
-    if (x.dtype() == isobar::Dtype::f64)
-      put(rows.data<double>(), x.numel() * sizeof(double));
-    else
-      put(rows.data<float>(), x.numel() * sizeof(float));
+    const isobar::Tensor numbers = isobar::raw::contiguous(isobar::raw::cast(x, isobar::Dtype::f64));
+    put(numbers.data<double>(), x.numel() * sizeof(double));
   }
   void send() {
     for (size_t done = 0; done < out_.size();)
@@ -74,12 +71,9 @@ class Wire {
       count *= extent;
       isobar::check(count <= most, "wire: wanted at most {} numbers, got more", most);
     }
-    isobar::Tensor x(isobar::Shape{std::span<const int64_t>(extents)}, dtype);
-    if (dtype == isobar::Dtype::f64)
-      get(isobar::raw::write<double>(x), count * sizeof(double));
-    else
-      get(isobar::raw::write<float>(x), count * sizeof(float));
-    return x;
+    isobar::Tensor x(isobar::Shape{std::span<const int64_t>(extents)}, isobar::Dtype::f64);
+    get(isobar::raw::write<double>(x), count * sizeof(double));
+    return isobar::raw::cast(x, dtype);
   }
 
  private:
