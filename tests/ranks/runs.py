@@ -128,23 +128,27 @@ def all_files(folder):
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and p.name not in left_out)
 
 
+def family(pid):
+    """The process and all that it began, directly or not."""
+    children = []
+    for listed in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):  # of each of its threads
+        try:
+            children += listed.read_text().split()
+        except OSError:  # it has ended
+            pass
+    return [pid] + [one for child in children for one in family(int(child))]
+
+
+def name_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return None
+
+
 def descendants(pid, name):
     """Processes of this name that a process began, directly or not, in the order of their numbers."""
-    parent, named = {}, {}
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = stat.read_text()
-        except OSError:
-            continue
-        own, rest = text.rsplit(")", 1)
-        number = int(own.split(" ", 1)[0])
-        parent[number], named[number] = int(rest.split()[1]), own.split("(", 1)[1]
-
-    def begun(number):
-        while number in parent and number != pid:
-            number = parent[number]
-        return number == pid
-    return sorted(n for n in parent if n != pid and named[n] == name[:15] and begun(n))
+    return sorted(one for one in family(pid)[1:] if name_of(one) == name[:15])
 
 
 def start(argv, folder):
