@@ -46,7 +46,8 @@ Drawing strip(const Strip& s) {
   if (values.empty()) return {};
   const bool log = logarithmic(s, values, positive);
   if (log) values = positive;
-  auto [from, to] = std::ranges::minmax(values);
+  const auto [least, most] = std::ranges::minmax(values);
+  double from = least, to = most;
   const double span = to > from ? to - from : to != 0 ? std::abs(to) : 1;
   const double room = log ? std::pow(to / from, 0.12) * 1.15 : span * 0.12;
   from = log ? from / room : from - room;
