@@ -13,8 +13,8 @@
 namespace isobar::duel {
 
 struct Contestant {
-  std::string words;  // as given
-  std::string label;  // for tables: "rmsnorm", "post.my_norm.h", "dyt, peri, --optimizer muon"
+  std::string words;       // as given
+  std::string label = {};  // for tables: "rmsnorm", "post.my_norm.h", "dyt, peri, --optimizer muon"
   std::string norm = "rmsnorm", placement = "pre";  // the norm's registered name
   // What else it sets, name by name and value by value: {"--optimizer", "muon", "--bias", "true"}.
   std::vector<std::string> flags = {};
@@ -37,15 +37,8 @@ std::string header_in(const std::string& words);
 // takes "--norm dyt" for one: parse_contestant() does not mind it.
 std::vector<std::string> with_contestants_kept(std::vector<std::string> words);
 
-// --- Two norms, beside each other.
-
 // A number of what the norm computes, from fixed numbers, forward and back: 16 digits, equal for equal bits. A
 // header that was changed since a run was stopped gives another one.
 std::string fingerprint(const Contestant& contestant);
-// How far two norms are apart in y and in all gradients for the same normal numbers: the largest difference
-// over the largest element, in f32. Norms written in two ways are a few roundings apart: below `rounding`.
-// Infinite where their parameters do not pair by shape.
-double distance(const Contestant& a, const Contestant& b);
-inline constexpr double rounding = 1e-5;
 
 }  // namespace isobar::duel
