@@ -6,9 +6,6 @@
 // Verbs are in verbs/. Exit codes are those of verb or study; 2 for a word that is neither.
 #include <fmt/ranges.h>
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
 
 #include "../data/utf8_stream.h"
@@ -48,6 +45,7 @@ const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
       {"verify", "run the studies that claims need, judge every claim", verbs::verify},
       {"report", "one page of finished runs: claims, charts, settings", verbs::report},
+      {"duel", "which of two norms trains better, and why", verbs::duel},
       {"watch", "how a run of train_lm goes, or how it went", verbs::watch},
       {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
       {"evaluate", "loss and perplexity of a checkpoint on a text", verbs::evaluate},
@@ -60,10 +58,16 @@ const std::vector<Verb>& all_verbs() {
   return all;
 }
 
+// The study duel is started by the verb.
+bool is_verb(const std::string& name) {
+  return std::ranges::find(all_verbs(), name, &Verb::name) != all_verbs().end();
+}
+
 verbs::Words names_of_all() {
   verbs::Words names;
   for (const Verb& verb : all_verbs()) names.push_back(verb.name);
-  names.insert(names.end(), study_names().begin(), study_names().end());
+  for (const std::string& study : study_names())
+    if (!is_verb(study)) names.push_back(study);
   return names;
 }
 
@@ -74,7 +78,8 @@ std::string help() {
       "Verbs:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies, programs of their own beside isobar:\n";
-  for (const Json& study : ask_studies()) text += help_row(study["name"], study["question"]);
+  for (const Json& study : ask_studies())
+    if (!is_verb(study["name"])) text += help_row(study["name"], study["question"]);
   return text +
          "\n`isobar VERB --help` and `isobar STUDY --help` say more; isobar --version prints\n"
          "the version, isobar --about what all studies say of themselves, as JSON.\n";
@@ -86,15 +91,9 @@ bool is_program_name(const std::string& word) {
 }
 
 // Becomes the program beside this one, with these words. Returns where there is none.
-void become(const std::string& name, verbs::Words words) {
+void become_study(const std::string& name, const verbs::Words& words) {
   const std::filesystem::path path = std::filesystem::path(own_path()).parent_path() / name;
-  if (!is_program_name(name) || !std::filesystem::is_regular_file(path)) return;
-  words.insert(words.begin(), path.string());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  execv(argv[0], argv.data());
-  throw_error(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
+  if (is_program_name(name) && std::filesystem::is_regular_file(path)) become(path.string(), words);
 }
 
 std::string names_that_begin(const std::string& beginning) {
@@ -129,7 +128,7 @@ int obey(verbs::Words words) {
           name, "mpirun -n 4 train_lm …");
     return verb->run(words);
   }
-  become(name, words);
+  become_study(name, words);
   const std::string hint = did_you_mean(name, names_of_all());
   check(completing, "there is no verb or study '{}'{}", one_line(name),
         hint.empty() ? "; isobar --help lists them" : hint);

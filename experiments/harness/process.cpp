@@ -336,6 +336,15 @@ Finished run_apart(const std::function<std::string()>& body) {
   return finish_of(child, out.to_read, -1, false);
 }
 
+void become(const std::string& path, std::vector<std::string> words) {
+  words.insert(words.begin(), path);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  throw_error(fmt::format("cannot start {}: {}", path, std::strerror(errno)));
+}
+
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
 }  // namespace isobar

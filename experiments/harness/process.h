@@ -98,6 +98,9 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
 // What `body` returns, as `out`: a fork of this process, which has one thread, computes it. It may crash.
 Finished run_apart(const std::function<std::string()>& body);
 
+// Becomes the program at this path, with these words. Throws Error where it cannot be started.
+[[noreturn]] void become(const std::string& path, std::vector<std::string> words);
+
 // The path of this very program.
 std::string own_path();
 

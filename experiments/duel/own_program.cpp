@@ -1,0 +1,143 @@
+#include "own_program.h"
+
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "../../data/file.h"
+#include "../harness/process.h"
+
+namespace isobar::duel {
+namespace {
+
+namespace fs = std::filesystem;
+using Lines = std::vector<std::string>;
+
+constexpr const char* for_cmake = R"(# Written by isobar duel.
+cmake_minimum_required(VERSION 3.25)
+project(own_norms LANGUAGES CXX)
+find_package(isobar REQUIRED COMPONENTS pointwise studies)
+add_library(norms OBJECT norms.cpp)
+target_link_libraries(norms PRIVATE isobar::pointwise)
+add_executable(checker checker.cpp $<TARGET_OBJECTS:norms>)
+target_link_libraries(checker PRIVATE isobar::check isobar::pointwise)
+add_executable(@STUDY@ $<TARGET_OBJECTS:norms>)
+target_link_libraries(@STUDY@ PRIVATE isobar::@STUDY@)
+)";
+
+// A file that is as it was is not written: what is made of it stays.
+void write_anew(const std::string& path, const std::string& text) {
+  if (!fs::exists(path) || read_file(path, size_t{1} << 24) != text) write_file_atomically(path, text);
+}
+
+// The lines from the first one that has one of these words on, `most` at most.
+std::string lines_from(const std::string& text, const Lines& words, size_t most) {
+  std::string found;
+  size_t begin = 0;
+  for (size_t end = text.find('\n'); begin < text.size() && most > 0; end = text.find('\n', begin)) {
+    const std::string line = text.substr(begin, end - begin);
+    const bool has =
+        std::ranges::any_of(words, [&](auto& word) { return line.find(word) != std::string::npos; });
+    if (has || !found.empty()) found += line + "\n", --most;
+    begin = end == std::string::npos ? text.size() : end + 1;
+  }
+  return found;
+}
+
+Finished cmake(const Lines& words) {
+  try {
+    return run_child("cmake", words, Complaints::kept);
+  } catch (const Error& error) {
+    throw_error(fmt::format("a header wants CMake 3.25 and a C++20 compiler, as Debian's cmake and g++: {}",
+                            error.what()));
+  }
+}
+
+void configure(const std::string& folder, const std::string& prefix) {
+  const std::string build = folder + "/build";
+  const Lines words = {
+      "-S", folder, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_PREFIX_PATH=" + prefix};
+  Finished finished = cmake(words);
+  if (finished.code != 0 && fs::exists(build + "/CMakeCache.txt")) {  // of another place, compiler or library
+    fs::remove_all(build);
+    finished = cmake(words);
+  }
+  if (finished.code == 0) return;
+  const auto says = [&](const char* text) { return finished.err.find(text) != std::string::npos; };
+  check(
+      !says("CMAKE_CXX_COMPILER"),
+      "a header wants a C++20 compiler, and CMake finds none: install Debian's g++, or name one with CXX=…");
+  check(!says("CMAKE_MAKE_PROGRAM") && !says("build program"),
+        "a header wants ninja or make, and CMake finds none: install Debian's ninja-build or make");
+  check(
+      !says("isobar"),
+      "a header wants the installed library with its programs, and CMake does not find it: {}; INSTALL.md says "
+      "how to install it, CMAKE_PREFIX_PATH where it is",
+      lines_from(finished.err, {"CMake Error", "isobar"}, 4));
+  throw_error(fmt::format("cmake: {}", lines_from(finished.err, {"CMake Error"}, 6)));
+}
+
+// The compiler's lines with the headers as the user named them.
+std::string in_users_words(std::string text, const std::vector<OwnNorm>& norms) {
+  for (const OwnNorm& norm : norms)
+    for (size_t at = text.find(norm.path); at != std::string::npos; at = text.find(norm.path, at + 1))
+      text.replace(at, norm.path.size(), norm.header);
+  return text;
+}
+
+void compile(const std::vector<OwnNorm>& norms, const std::string& folder) {
+  const Finished finished = cmake({"--build", folder + "/build"});
+  if (finished.code == 0) return;
+  const std::string all = in_users_words(finished.out + finished.err, norms), log = folder + "/build.log";
+  write_file_atomically(log, all);
+  Lines headers;
+  for (const OwnNorm& norm : norms) headers.push_back(norm.header);
+  const std::string names = fmt::format("{}", fmt::join(headers, " and ")),
+                    constructor = lines_from(all, {"wanted a norm with"}, 1);
+  check(constructor.empty(), "{}: {}", names,
+        constructor.substr(std::min(constructor.size(), constructor.find("wanted a norm with"))));
+  const std::string errors = lines_from(
+      all, {"error: ", "undefined reference", "multiple definition", "internal compiler error"}, 12);
+  fmt::print(stderr, "{}", errors.empty() ? lines_from(all, {""}, 12) : errors);
+  throw_error(fmt::format("{} does not compile; all that the compiler says is in {}", names, log));
+}
+
+}  // namespace
+
+std::string package_prefix() {
+  const fs::path prefix = fs::path(own_path()).parent_path().parent_path();
+  if (!fs::exists(prefix / "CMakeCache.txt") || !fs::exists(prefix / "isobar-config.cmake"))
+    return fs::exists(prefix / "share/isobar") ? prefix.string() : "";
+  const std::string package = (prefix / "package").string();
+  const Finished finished = cmake({"--install", prefix.string(), "--prefix", package});
+  check(finished.code == 0,
+        "a header wants the library installed, and not all of {} is built: cmake --build {} ({})",
+        prefix.string(), prefix.string(), lines_from(finished.err, {"CMake Error", "cannot find"}, 3));
+  return package;
+}
+
+OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& study,
+                      const std::string& folder) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string root = fs::absolute(folder).lexically_normal().string();
+  OwnProgram made{root + "/build/" + study, root + "/build/checker", false, 0};
+  const auto built_at = [&] {
+    std::error_code missing;
+    return fs::last_write_time(made.study, missing);
+  };
+  const auto before = built_at();
+  fs::create_directories(root);
+  std::string lists = for_cmake;
+  for (size_t at = 0; (at = lists.find("@STUDY@", at)) != std::string::npos;) lists.replace(at, 7, study);
+  write_anew(root + "/CMakeLists.txt", lists);
+  write_anew(root + "/norms.cpp", registration_of(norms));
+  write_anew(root + "/checker.cpp", checking_of(norms));
+  configure(root, package_prefix());
+  compile(norms, root);
+  made.anew = built_at() != before;
+  made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return made;
+}
+
+}  // namespace isobar::duel

@@ -1,0 +1,83 @@
+// isobar duel A B: the study duel, where A or B may be a header: then a duel that has the header's norm built in.
+//
+// What is built stands in DIR/.program, DIR the run's folder, and is built again only if something changed. The
+// gradient is checked first; where it is wrong the exit code is 1, and no run begins.
+#include <filesystem>
+
+#include "../../data/shipped.h"
+#include "../duel/contestant.h"
+#include "../duel/own_program.h"
+#include "../harness/process.h"
+#include "verbs.h"
+
+namespace isobar::verbs {
+namespace {
+
+constexpr const char* name = "isobar duel";
+
+// The folder of the run that these words ask for.
+std::string folder_in(const Words& words) {
+  std::string folder = "runs/duel";
+  for (size_t i = 0; i < words.size(); ++i)
+    for (const std::string flag : {"--out", "--resume"}) {
+      if (words[i] == flag && i + 1 < words.size()) folder = words[i + 1];
+      if (words[i].starts_with(flag + "=")) folder = words[i].substr(flag.size() + 1);
+    }
+  return folder;
+}
+
+Words headers_in(const Words& words) {
+  Words headers;
+  for (const std::string& word : words)
+    if (!word.starts_with("-"))
+      if (const std::string header = duel::header_in(word); !header.empty()) headers.push_back(header);
+  return headers;
+}
+
+// The programs of a user's folder find no data beside them.
+void pass_on_data() {
+  try {
+    ::setenv("ISOBAR_DATA", find_tiny_shakespeare().parent_path().c_str(), 0);
+  } catch (const Error&) {  // who needs the text says so
+  }
+}
+
+// Returns the program, or "" where a check failed.
+std::string program_with(const Words& headers, const Words& words) {
+  const std::vector<duel::OwnNorm> norms = duel::own_norms(headers);
+  const std::string names = fmt::format("{}", fmt::join(headers, ", "));
+  fmt::print(stderr, "{}: compiling …\n", names);
+  const duel::OwnProgram program = duel::build_with(norms, "duel", folder_in(words) + "/.program");
+  fmt::print(stderr, "{}: {} {:.1f} s\n", names,
+             program.anew ? "compiled in" : "as built before, looked at in", program.seconds);
+  const Finished checked = run_child(program.checker, {}, Complaints::shown);
+  for (size_t begin = 0; begin < checked.out.size(); begin = checked.out.find('\n', begin) + 1) {
+    const std::string line = checked.out.substr(begin, checked.out.find('\n', begin) - begin);
+    if (checked.code != 0 || !line.starts_with(' ')) fmt::print(stderr, "{}\n", line);
+  }
+  return checked.code == 0 ? program.study : "";
+}
+
+}  // namespace
+
+int duel(const Words& given) {
+  const Words words = duel::with_contestants_kept(given);
+  return exit_code_of(name, stderr, [&] {
+    const Words headers = headers_in(words);
+    const bool asks = std::ranges::any_of(words, [](auto& word) {
+      return word == "--help" || word == "-h" || word == "--help-all" || word == "--complete" ||
+             word == "--version";
+    });
+    if (headers.empty() || asks)
+      become((std::filesystem::path(own_path()).parent_path() / "duel").string(), words);
+    const std::string program = program_with(headers, words);
+    if (program.empty()) {
+      complain(stderr, name, "the duel does not start: a check failed");
+      return 1;
+    }
+    pass_on_data();
+    become(program, words);
+  });
+}
+
+}  // namespace isobar::verbs
