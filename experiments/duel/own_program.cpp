@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../harness/process.h"
 
@@ -31,7 +32,7 @@ void write_anew(const std::string& path, const std::string& text) {
   if (!fs::exists(path) || read_file(path, size_t{1} << 24) != text) write_file_atomically(path, text);
 }
 
-// The lines from the first one that has one of these words on, `most` at most.
+// The lines from the first one that has one of these words on, `most` at most, and none of make.
 std::string lines_from(const std::string& text, const Lines& words, size_t most) {
   std::string found;
   size_t begin = 0;
@@ -39,6 +40,7 @@ std::string lines_from(const std::string& text, const Lines& words, size_t most)
     const std::string line = text.substr(begin, end - begin);
     const bool has =
         std::ranges::any_of(words, [&](auto& word) { return line.find(word) != std::string::npos; });
+    if (!found.empty() && (line.find("*** [") != std::string::npos || line.starts_with("ninja: "))) break;
     if (has || !found.empty()) found += line + "\n", --most;
     begin = end == std::string::npos ? text.size() : end + 1;
   }
@@ -87,14 +89,11 @@ std::string in_users_words(std::string text, const std::vector<OwnNorm>& norms) 
 }
 
 void compile(const std::vector<OwnNorm>& norms, const std::string& folder) {
-  const Finished finished = cmake({"--build", folder + "/build"});
+  const Finished finished = cmake({"--build", folder + "/build", "--parallel", std::to_string(threads())});
   if (finished.code == 0) return;
   const std::string all = in_users_words(finished.out + finished.err, norms), log = folder + "/build.log";
   write_file_atomically(log, all);
-  Lines headers;
-  for (const OwnNorm& norm : norms) headers.push_back(norm.header);
-  const std::string names = fmt::format("{}", fmt::join(headers, " and ")),
-                    constructor = lines_from(all, {"wanted a norm with"}, 1);
+  const std::string names = names_of(norms), constructor = lines_from(all, {"wanted a norm with"}, 1);
   check(constructor.empty(), "{}: {}", names,
         constructor.substr(std::min(constructor.size(), constructor.find("wanted a norm with"))));
   const std::string errors = lines_from(
@@ -104,6 +103,12 @@ void compile(const std::vector<OwnNorm>& norms, const std::string& folder) {
 }
 
 }  // namespace
+
+std::string names_of(const std::vector<OwnNorm>& norms) {
+  Lines headers;
+  for (const OwnNorm& norm : norms) headers.push_back(norm.header);
+  return fmt::format("{}", fmt::join(headers, " and "));
+}
 
 std::string package_prefix() {
   const fs::path prefix = fs::path(own_path()).parent_path().parent_path();
@@ -134,7 +139,7 @@ OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& stud
   write_anew(root + "/norms.cpp", registration_of(norms));
   write_anew(root + "/checker.cpp", checking_of(norms));
   configure(root, package_prefix());
-  compile(norms, root);
+  compile(norms, folder);
   made.anew = built_at() != before;
   made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return made;

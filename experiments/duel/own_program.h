@@ -9,6 +9,9 @@ namespace isobar::duel {
 // package that is installed below it. "" for a program of the user's own, whose library CMake knows how to find.
 std::string package_prefix();
 
+// "isru.h and my_norm.h"
+std::string names_of(const std::vector<OwnNorm>& norms);
+
 struct OwnProgram {
   std::string study;    // its program's path
   std::string checker;  // the program that runs check_layer for each norm

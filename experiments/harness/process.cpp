@@ -313,7 +313,7 @@ Finished run_child(const std::string& program, const std::vector<std::string>& a
   posix_spawn_file_actions_adddup2(&actions, err.to_write, STDERR_FILENO);
   pid_t child = 0;
   const int error =
-      posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environment_of_child().data());
+      posix_spawnp(&child, program.c_str(), &actions, nullptr, argv.data(), environment_of_child().data());
   posix_spawn_file_actions_destroy(&actions);
   close(out.to_write);
   close(err.to_write);

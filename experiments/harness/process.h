@@ -91,7 +91,8 @@ struct Finished {
 // Whether a child's stderr goes on to ours as it comes, or is kept alone.
 enum class Complaints { shown, kept };
 
-// Runs a program with these arguments and waits for its end. Throws Error when it cannot be started.
+// Runs a program, by its path or from PATH, with these arguments and waits for its end. Throws Error when it
+// cannot be started.
 Finished run_child(const std::string& program, const std::vector<std::string>& arguments,
                    Complaints complaints = Complaints::shown);
 

@@ -3,6 +3,7 @@
 // What is built stands in DIR/.program, DIR the run's folder, and is built again only if something changed. The
 // gradient is checked first; where it is wrong the exit code is 1, and no run begins.
 #include <filesystem>
+#include <sstream>
 
 #include "../../data/shipped.h"
 #include "../duel/contestant.h"
@@ -45,16 +46,17 @@ void pass_on_data() {
 // Returns the program, or "" where a check failed.
 std::string program_with(const Words& headers, const Words& words) {
   const std::vector<duel::OwnNorm> norms = duel::own_norms(headers);
-  const std::string names = fmt::format("{}", fmt::join(headers, ", "));
-  fmt::print(stderr, "{}: compiling …\n", names);
+  const std::string names = duel::names_of(norms);
+  fmt::print(stderr, "{}: compiling, some ten seconds …\n", names);
   const duel::OwnProgram program = duel::build_with(norms, "duel", folder_in(words) + "/.program");
-  fmt::print(stderr, "{}: {} {:.1f} s\n", names,
-             program.anew ? "compiled in" : "as built before, looked at in", program.seconds);
+  if (program.anew)
+    fmt::print(stderr, "{}: compiled in {:.1f} s\n", names, program.seconds);
+  else
+    fmt::print(stderr, "{}: unchanged since it was compiled\n", names);
   const Finished checked = run_child(program.checker, {}, Complaints::shown);
-  for (size_t begin = 0; begin < checked.out.size(); begin = checked.out.find('\n', begin) + 1) {
-    const std::string line = checked.out.substr(begin, checked.out.find('\n', begin) - begin);
+  std::istringstream report(checked.out);
+  for (std::string line; std::getline(report, line);)  // its first lines alone, where all is right
     if (checked.code != 0 || !line.starts_with(' ')) fmt::print(stderr, "{}\n", line);
-  }
   return checked.code == 0 ? program.study : "";
 }
 

@@ -5,7 +5,7 @@
 #include "../../nn/nn.h"
 #include "../holds.h"
 
-namespace isobar::profile_test {
+namespace isobar::duel_profile_test {
 
 using namespace duel;
 
@@ -73,4 +73,4 @@ TEST_CASE("costs are ratios of two in one process") {
   CHECK(costs.seconds_a > costs.seconds_b);
 }
 
-}  // namespace isobar::profile_test
+}  // namespace isobar::duel_profile_test
