@@ -1,5 +1,5 @@
 // LanguageModel: the sizes that its sources print, causality, and the initial weights.
-#include "../../nn/lm/language_model.h"
+#include "../../nn/lm/lm.h"
 
 #include <doctest/doctest.h>
 
