@@ -4,10 +4,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "../../core/error.h"
 #include "../../data/file.h"
 #include "../harness/lists.h"
+
+namespace isobar::fixtures {
+extern const char own_norms[], own_norms_check[];
+}
 
 namespace isobar::duel {
 namespace {
@@ -167,42 +172,21 @@ std::vector<OwnNorm> own_norms(const std::vector<std::string>& headers) {
   return norms;
 }
 
-// Before the headers stands all of the library: a struct that has the name of one of its own, as in a copy of
-// nn/rms_norm.h, is refused by the compiler. A linker would take one of the two for both.
+std::string filled(std::string text, const std::string& name, const std::string& value) {
+  for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size())
+    text.replace(at, name.size(), value);
+  return text;
+}
+
 std::string registration_of(const std::vector<OwnNorm>& norms) {
   std::string includes, rows;
-  std::vector<std::string> paths;
+  std::set<std::string> paths;
   for (const OwnNorm& norm : norms) {
-    if (std::ranges::count(paths, norm.path) == 0) includes += fmt::format("#include \"{}\"\n", norm.path);
-    paths.push_back(norm.path);
-    rows += fmt::format("const bool norm_{} = isobar::register_norm({}, made<{}>);\n", paths.size(),
+    if (paths.insert(norm.path).second) includes += fmt::format("#include \"{}\"\n", norm.path);
+    rows += fmt::format("const bool norm_{} = isobar::register_norm({}, made<{}>);\n", &norm - norms.data(),
                         literal(norm.header), norm.type);
   }
-  return fmt::format(R"(// Written by isobar duel.
-#include <isobar/isobar.h>
-
-{}
-namespace {{
-
-template <class Norm>
-std::unique_ptr<isobar::Module> made(const isobar::Shape& width, const isobar::NormOptions&) {{
-  if constexpr (std::is_constructible_v<Norm, const isobar::Shape&>)
-    return std::make_unique<Norm>(width);
-  else if constexpr (requires(int64_t n) {{ Norm{{n}}; }})  // in braces a double is no width
-    return std::make_unique<Norm>(width.numel());
-  else if constexpr (requires(int n) {{ Norm{{n}}; }})
-    return std::make_unique<Norm>(static_cast<int>(width.numel()));
-  else if constexpr (std::is_default_constructible_v<Norm>)
-    return std::make_unique<Norm>();
-  else
-    static_assert(std::is_void_v<Norm>, "wanted a norm with forward(x) that is made of its width: a constructor from "
-                                        "const isobar::Shape& or int64_t, or from nothing");
-}}
-
-{}
-}}  // namespace
-)",
-                     includes, rows);
+  return filled(filled(fixtures::own_norms, "$INCLUDES", includes), "$ROWS", rows);
 }
 
 std::string checking_of(const std::vector<OwnNorm>& norms) {
@@ -211,18 +195,7 @@ std::string checking_of(const std::vector<OwnNorm>& norms) {
     rows += fmt::format(
         "      {{{0}, [] {{ return isobar::make_norm({0}, {{7}}); }}, x, {{.output_shape = x.shape()}}}},\n",
         literal(norm.header));
-  return fmt::format(R"(// Written by isobar duel.
-#include <isobar/check.h>
-#include <isobar/core/rng.h>
-#include <isobar/nn/norm.h>
-
-int main(int argc, char** argv) {{
-  const isobar::Tensor x = isobar::Rng(1).normal({{2, 5, 7}});
-  return isobar::check_layer_main(argc, argv, {{
-{}  }});
-}}
-)",
-                     rows);
+  return filled(fixtures::own_norms_check, "$ROWS", rows);
 }
 
 }  // namespace isobar::duel

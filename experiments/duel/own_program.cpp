@@ -9,23 +9,15 @@
 #include "../../data/file.h"
 #include "../harness/process.h"
 
+namespace isobar::fixtures {
+extern const char own_norms_build[];
+}
+
 namespace isobar::duel {
 namespace {
 
 namespace fs = std::filesystem;
 using Lines = std::vector<std::string>;
-
-constexpr const char* for_cmake = R"(# Written by isobar duel.
-cmake_minimum_required(VERSION 3.25)
-project(own_norms LANGUAGES CXX)
-find_package(isobar REQUIRED COMPONENTS pointwise studies)
-add_library(norms OBJECT norms.cpp)
-target_link_libraries(norms PRIVATE isobar::pointwise)
-add_executable(checker checker.cpp $<TARGET_OBJECTS:norms>)
-target_link_libraries(checker PRIVATE isobar::check isobar::pointwise)
-add_executable(@STUDY@ $<TARGET_OBJECTS:norms>)
-target_link_libraries(@STUDY@ PRIVATE isobar::@STUDY@)
-)";
 
 // A file that is as it was is not written: what is made of it stays.
 void write_anew(const std::string& path, const std::string& text) {
@@ -82,9 +74,7 @@ void configure(const std::string& folder, const std::string& prefix) {
 
 // The compiler's lines with the headers as the user named them.
 std::string in_users_words(std::string text, const std::vector<OwnNorm>& norms) {
-  for (const OwnNorm& norm : norms)
-    for (size_t at = text.find(norm.path); at != std::string::npos; at = text.find(norm.path, at + 1))
-      text.replace(at, norm.path.size(), norm.header);
+  for (const OwnNorm& norm : norms) text = filled(std::move(text), norm.path, norm.header);
   return text;
 }
 
@@ -133,9 +123,7 @@ OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& stud
   };
   const auto before = built_at();
   fs::create_directories(root);
-  std::string lists = for_cmake;
-  for (size_t at = 0; (at = lists.find("@STUDY@", at)) != std::string::npos;) lists.replace(at, 7, study);
-  write_anew(root + "/CMakeLists.txt", lists);
+  write_anew(root + "/CMakeLists.txt", filled(fixtures::own_norms_build, "$STUDY", study));
   write_anew(root + "/norms.cpp", registration_of(norms));
   write_anew(root + "/checker.cpp", checking_of(norms));
   configure(root, package_prefix());
