@@ -14,7 +14,7 @@
 // one per thread; nets of 1000 blocks take about 0.7 GB each.
 #include "../data/loader.h"
 #include "../optim/optim.h"
-#include "decay/net.h"
+#include "depth/classifier.h"
 #include "depth/results.h"
 #include "harness/program.h"
 
@@ -22,30 +22,6 @@ using namespace isobar;
 using namespace isobar::depth;
 
 namespace {
-
-// x (B, 784) → logits (B, 10). Input layer and head draw LeCun's normal weights without bias, whatever the
-// hidden layers draw: the first hidden layer of every net sees the same numbers of mean square 1. A pre-norm
-// chain ends in a norm of its own, as it must: its signal grows from block to block.
-struct Classifier : Module {
-  Linear input;
-  decay::Net hidden;
-  std::unique_ptr<Module> last_norm;  // identity but for topology pre
-  Linear head;
-
-  Classifier(const decay::Config& config, const Rng& rng)
-      : input(init::lecun_normal({config.width, 784}, rng.split("input")), zeros({config.width})),
-        hidden(config, rng.split("hidden")),
-        last_norm(make_norm(config.topology == "pre" ? config.norm : "none", {config.width})),
-        head(init::lecun_normal({10, config.width}, rng.split("head")), zeros({10})) {}
-
-  Tensor forward(const Tensor& x) override { return head((*last_norm)(hidden(input(x)))); }
-  void fields(Fields& f) override {
-    f("input", input);
-    f("hidden", hidden);
-    f("last_norm", *last_norm);
-    f("head", head);
-  }
-};
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -65,20 +41,6 @@ struct Training {
 
 double moved(const Tensor& before, const Tensor& after) {
   return moments_of(after - before).norm / moments_of(before).norm;
-}
-
-// Sets mean loss and accuracy; diverged where a logit is not finite.
-void evaluate(Classifier& model, const Part& images, Outcome& outcome) {
-  const Evaluation here(model);
-  double correct = 0, loss = 0;
-  for (const auto& [x, y] : Loader(images, {.batch_size = 500, .shuffle = false}, Rng(0)).epoch(0)) {
-    const Tensor logits = model(x);
-    if (outcome.diverged = !all_finite(logits); outcome.diverged) return;
-    correct += sum(cast(argmax(logits, -1) == y, Dtype::f64)).item();
-    loss += cross_entropy(logits, y).item() * static_cast<double>(y.numel());
-  }
-  outcome.accuracy = correct / static_cast<double>(images.size());
-  outcome.loss = loss / static_cast<double>(images.size());
 }
 
 // One training, and what it gives on `images`. Nets of one seed see the same batches and share what they can.
@@ -113,8 +75,10 @@ Outcome train_net(const Config& config, const Training& job, const Part& train, 
 
   outcome.first_moved = moved(first_before, first);
   outcome.last_moved = moved(last_before, last);
-  if (!outcome.diverged) evaluate(model, images, outcome);
-  if (outcome.diverged) outcome.loss = nan;
+  const Judged judged = outcome.diverged ? Judged{nan, nan} : judge(model, images);
+  outcome.loss = judged.loss;
+  outcome.diverged = std::isnan(judged.loss);
+  if (!outcome.diverged) outcome.accuracy = judged.accuracy;
   outcome.train_loss = outcome.diverged ? nan : late_loss(outcome.losses);
   return outcome;
 }

@@ -213,11 +213,11 @@ void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& pla
 }
 
 // Whether a run of it may replace what the folder holds: what it left there itself, and no other program's.
-bool goes_on_in(const Program& program, const std::string& folder, const std::string& command) {
+bool goes_on_in(const Program& program, const std::string& folder) {
   const std::string path = folder + "/summary.json";
   if (!program.goes_on || !std::filesystem::exists(path)) return program.goes_on;
   const Json summary = parse_json<Json>(read_file(path, size_t{1} << 30));
-  return summary.is_object() && summary.value("program", Json()) == command;
+  return summary.is_object() && summary.value("program", Json()) == program.name;
 }
 
 Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
@@ -246,7 +246,7 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   options.log_level = log_level(line);
   options.bars = options.log_level <= LogLevel::info;
   options.json = line.json;
-  options.force = line.force || goes_on_in(program, options.folder, options.command);
+  options.force = line.force || goes_on_in(program, options.folder);
   options.out = streams.out;
   options.err = streams.err;
   options.ranks = &ranks;

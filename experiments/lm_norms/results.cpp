@@ -7,6 +7,7 @@
 namespace isobar {
 namespace {
 
+constexpr size_t mean_steps = 20;
 constexpr double none_known = std::numeric_limits<double>::quiet_NaN();
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
@@ -178,17 +179,9 @@ void plot_training(Run& run, const NormResults& results, const std::string& size
       .key = "loss." + size,
       .figures = {"start_loss"}};
   plot_best(run, results, size, std::move(plot), [](PlotCurve& curve, const TrialRuns& best) {
-    const auto steps = static_cast<size_t>(best.trial.steps), window = std::min<size_t>(steps, 10);
-    for (size_t end = window; window > 0 && end <= steps; end += window) {
-      std::vector<double> means;
-      for (const TrialOutcome& outcome : best.outcomes)
-        if (outcome.losses.size() >= end) {
-          const auto last = outcome.losses.begin() + static_cast<std::ptrdiff_t>(end);
-          means.push_back(std::accumulate(last - static_cast<std::ptrdiff_t>(window), last, 0.0) /
-                          static_cast<double>(window));
-        }
-      curve.add(static_cast<double>(end), spread_of(means));
-    }
+    std::vector<std::vector<double>> losses;
+    for (const TrialOutcome& outcome : best.outcomes) losses.push_back(outcome.losses);
+    add_training(curve, losses);
   });
 }
 
@@ -199,21 +192,44 @@ std::vector<double> TrialRuns::gains(double unigram_loss) const {
   return values_of(outcomes, [&](const TrialOutcome& o) { return unigram_loss - o.val_loss; });
 }
 std::vector<double> TrialRuns::steps_to(const std::vector<double>& targets) const {
-  constexpr size_t window = 20;
   std::vector<double> steps;
-  for (size_t i = 0; i < std::min(targets.size(), outcomes.size()); ++i) {
-    const std::vector<double>& losses = outcomes[i].losses;
-    steps.push_back(std::numeric_limits<double>::infinity());
-    double sum = 0;
-    for (size_t step = 0; step < losses.size() && std::isinf(steps.back()); ++step) {
-      sum += losses[step] - (step < window ? 0 : losses[step - window]);
-      if (step + 1 >= window && sum <= targets[i] * window) steps.back() = static_cast<double>(step + 1);
-    }
-  }
+  for (size_t i = 0; i < std::min(targets.size(), outcomes.size()); ++i)
+    steps.push_back(steps_until(outcomes[i].losses, targets[i]));
   return steps;
 }
 bool TrialRuns::stable(double unigram_loss) const {
   return std::ranges::all_of(val_losses(), [&](double loss) { return is_stable(loss, unigram_loss); });
+}
+
+double steps_until(const std::vector<double>& losses, double target) {
+  double sum = 0;
+  for (size_t step = 0; step < losses.size(); ++step) {
+    sum += losses[step] - (step < mean_steps ? 0 : losses[step - mean_steps]);
+    if (step + 1 >= mean_steps && sum <= target * mean_steps) return static_cast<double>(step + 1);
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+double last_mean(const std::vector<double>& losses) {
+  const size_t window = std::min(losses.size(), mean_steps);
+  return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(window), losses.end(), 0.0) /
+         static_cast<double>(window);
+}
+
+void add_training(PlotCurve& curve, const std::vector<std::vector<double>>& losses) {
+  size_t steps = 0;
+  for (const std::vector<double>& of_one : losses) steps = std::max(steps, of_one.size());
+  const size_t window = std::min<size_t>(steps, 10);
+  for (size_t end = window; window > 0 && end <= steps; end += window) {
+    std::vector<double> means;
+    for (const std::vector<double>& of_one : losses)
+      if (of_one.size() >= end) {
+        const auto last = of_one.begin() + static_cast<std::ptrdiff_t>(end);
+        means.push_back(std::accumulate(last - static_cast<std::ptrdiff_t>(window), last, 0.0) /
+                        static_cast<double>(window));
+      }
+    curve.add(static_cast<double>(end), spread_of(means));
+  }
 }
 
 std::vector<std::string> NormResults::sizes() const {

@@ -86,6 +86,15 @@ struct NormResults {
   std::string prefix(const std::string& size) const;
 };
 
+// --- Losses over the steps of one training.
+
+// The steps until the mean loss of twenty batches was at most `target`; infinite where it never was. And that mean
+// at the end, of fewer batches where there are no twenty; NaN of none.
+double steps_until(const std::vector<double>& losses, double target);
+double last_mean(const std::vector<double>& losses);
+// Adds a point over the trainings for every tenth step: the mean of ten steps.
+void add_training(PlotCurve& curve, const std::vector<std::vector<double>>& losses);
+
 // --- How trials are trained: side by side, and over more learning rates where the best is at an edge.
 
 // Trains each trial from run.seed(), run.seed() + 1, … until it has as many outcomes as `seeds_of` wants;

@@ -1,0 +1,55 @@
+#include "config.h"
+
+namespace isobar::duel {
+
+void Config::fields(Fields& f) {
+  f("a", a, "the first contestant, as a word of its own may say it");
+  f("b", b, "the second one");
+  f("task", task, "what they learn: the next letter of Tiny Shakespeare or of a made language, or digits",
+    one_of({"shakespeare", "synthetic", "digits"}));
+  f("corpus", corpus, "a text of your own in the place of Tiny Shakespeare");
+  f("size", size, "of the nets and trainings: steps, n_layer, width, block_size, batch_size",
+    one_of({"small", "medium"}));
+  f("optimizer", optimizer, "muon moves the matrices inside the blocks, AdamW the rest",
+    one_of({"adamw", "muon"}));
+  f("margin", margin, "nats: contestants that differ by less are called equal", above(0));
+  f("max_pairs", max_pairs, "pairs of trainings after which the duel ends undecided", at_least(1));
+  f("seeds", seeds, "trainings of each learning rate in the search for the best one", at_least(1));
+  f("learning_rate", learning_rate, "of both; 0: each has the best one of its own search", between(0, 1));
+  f("steps", steps, "of each training", at_least(1));
+  f("n_layer", n_layer, "blocks; of a net for digits hidden layers or blocks", at_least(1));
+  f("width", width, "of the residual stream, a multiple of 8", at_least(8));
+  f("block_size", block_size, "letters that the model sees at once", at_least(1));
+  f("batch_size", batch_size, "blocks in a step; of digits eight times as many images", at_least(1));
+  f("eval_iters", eval_iters, "batches of each half of the validation text", at_least(1));
+}
+
+void Config::take_size(const std::set<std::string>& given) {
+  if (size == "small") return;
+  const auto take = [&](const char* name, int64_t& value, int64_t of_size) {
+    if (!given.contains(name)) value = of_size;
+  };
+  take("steps", steps, 1000);
+  take("n_layer", n_layer, 6);
+  take("width", width, 128);
+  take("block_size", block_size, 128);
+  take("batch_size", batch_size, 16);
+}
+
+void Config::check_together() const {
+  check(corpus.empty() || task == "shakespeare", "--corpus: a text of your own is no part of --task {}",
+        task);
+  check(width % 8 == 0, "--width: wanted a multiple of 8, got {}", width);
+}
+
+TinyConfig Config::tiny() const {
+  TinyConfig tiny;
+  tiny.corpus = task == "synthetic" ? task : corpus;
+  tiny.block_size = block_size;
+  tiny.batch_size = batch_size;
+  tiny.eval_iters = eval_iters;
+  tiny.init_std = 1 / std::sqrt(3.0 * static_cast<double>(width));
+  return tiny;
+}
+
+}  // namespace isobar::duel

@@ -1,0 +1,29 @@
+// Config: every knob of a duel.
+#pragma once
+
+#include "../lm/training/small_config.h"
+
+namespace isobar::duel {
+
+struct Config : HasFields {
+  std::string a = "rmsnorm", b = "layernorm";
+  std::string task = "shakespeare", corpus = "";
+  std::string size = "small", optimizer = "adamw";
+  // A fiftieth of a nat is 2 % of the perplexity, and more than norms of the same kind differ by; 25 pairs of
+  // the small size, whose differences have a deviation of 0.02, decide it.
+  double margin = 0.02;
+  int64_t max_pairs = 25;
+  int64_t seeds = 1;
+  double learning_rate = 0;
+  int64_t steps = 250, n_layer = 4, width = 64, block_size = 64, batch_size = 8, eval_iters = 20;
+
+  void fields(Fields& f) override;
+  // The sizes that `size` stands for, but those that the user gave.
+  void take_size(const std::set<std::string>& given);
+  // Throws Error for settings that do not go together.
+  void check_together() const;
+  // Of the language models: embedding of std 1, other matrices as PyTorch's Linear.
+  TinyConfig tiny() const;
+};
+
+}  // namespace isobar::duel

@@ -1,0 +1,61 @@
+// Training: one contestant, trained from one seed at one learning rate.
+#pragma once
+
+#include "../lm_norms/results.h"
+#include "config.h"
+#include "contestant.h"
+
+namespace isobar::duel {
+
+struct Training {
+  int64_t side;  // 0: A, 1: B
+  double rate;
+  int64_t seed;
+  // What the norms' outputs are multiplied with, in the experiment of equal gains.
+  double gain = 1;
+
+  auto operator<=>(const Training&) const = default;
+};
+
+struct Trained {
+  int64_t parameters = 0;
+  double start_loss = 0;                 // on the reported half of the validation part
+  double tuning_loss = 0, val_loss = 0;  // on either half; where the training broke off the blind loss
+  bool diverged = false;                 // it broke off: a loss or gradient was not finite
+  Stream start = {}, end = {};           // of the blocks, at the first step and the last; or empty
+  std::vector<double> losses = {};       // of each step's batch, up to where it broke off
+};
+
+// The first block's gradient over the last one's; NaN where a training broke off.
+inline double gradient_ratio(const Stream& stream) {
+  return stream.gradient_norm.empty() ? NAN : stream.gradient_ratio();
+}
+
+// Muon's rate is this many times AdamW's, as in train_lm: one number is searched for.
+inline constexpr double muon_rate_over_adam_w = 0.02 / 3e-3;
+
+// What contestants learn. Const functions may run on several threads.
+class Task {
+ public:
+  virtual ~Task() = default;
+  // "tinyshakespeare.txt", and where it is from.
+  virtual std::string name() const = 0;
+  virtual std::string source() const = 0;
+  // The loss of the best guess that does not look: by how frequent letters or digits are.
+  virtual double blind_loss() const = 0;
+  // The same bits on any number of threads, whatever else runs.
+  virtual Trained train(const Contestant& contestant, const Training& training) const = 0;
+  // An untrained net, and its loss on the first batch of this seed, in the net's element type.
+  virtual std::unique_ptr<Module> net(const Contestant& contestant, const Rng& rng) const = 0;
+  virtual Tensor loss(Module& net, int64_t seed) const = 0;
+  // Throws Error where this task has no such contestant.
+  virtual void check_contestant(const Contestant& contestant) const = 0;
+};
+
+// Reads the text or the images. Throws Error where they cannot be read.
+std::unique_ptr<Task> make_task(const Config& config);
+
+// The contestant with a norm whose outputs are multiplied with `gain`, which is registered. Not for threads.
+Contestant with_gain(const Contestant& contestant, double gain);
+
+}  // namespace isobar::duel

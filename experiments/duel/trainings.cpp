@@ -1,0 +1,90 @@
+#include "trainings.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "../../core/parallel.h"
+#include "../../data/file.h"
+#include "../harness/each.h"
+
+namespace isobar::duel {
+namespace {
+
+using Entry = std::pair<Training, Trained>;
+
+constexpr size_t checksum_length = 16, most_bytes = size_t{1} << 30;
+
+std::string record_of(const std::string& bytes) {
+  return to_bytes<uint64_t>(bytes.size()) + checksum(bytes) + bytes;
+}
+
+// The bytes of the record that begins at `at`, which moves behind it; none where it is not whole.
+std::optional<std::string> next_record(const std::string& text, size_t& at) {
+  const size_t head = sizeof(uint64_t) + checksum_length;
+  if (text.size() - at < head) return std::nullopt;
+  const auto length = from_bytes<uint64_t>(text.substr(at, sizeof(uint64_t)));
+  if (text.size() - at - head < length) return std::nullopt;
+  std::string bytes = text.substr(at + head, length);
+  if (checksum(bytes) != text.substr(at + sizeof(uint64_t), checksum_length)) return std::nullopt;
+  at += head + length;
+  return bytes;
+}
+
+}  // namespace
+
+Trainings::Trainings(Run& run, const std::string& heading, std::function<Trained(const Training&)> train)
+    : run_(run), train_(std::move(train)), path_(run.folder() + "/trainings.journal") {
+  const std::string first = record_of(heading);
+  // The heading's record and those of trainings, as far as they are whole.
+  const std::string known = by_first(run.ranks(), [&] {
+    std::string text = std::filesystem::exists(path_) ? read_file(path_, most_bytes) : "";
+    if (!text.starts_with(first)) return first;
+    size_t at = first.size();
+    while (next_record(text, at)) continue;
+    return text.substr(0, at);
+  });
+  for (size_t at = first.size(); const std::optional<std::string> bytes = next_record(known, at);)
+    done_.insert(from_bytes<Entry>(*bytes));
+  found_ = std::ssize(done_);
+  at_a_time_ =
+      std::stol(by_first(run.ranks(), [&] { return fmt::format("{}", threads() * run.ranks().size()); }));
+  if (!run.ranks().first()) return;
+  write_file_atomically(path_, known);
+  file_.reset(std::fopen(path_.c_str(), "abe"));
+  check(file_ != nullptr, "{}: cannot be written", path_);
+}
+
+void Trainings::of(const std::vector<Training>& wanted,
+                   const std::function<void(size_t, const Trained&)>& done) {
+  std::vector<Training> missing;
+  for (const Training& training : wanted)
+    if (!done_.contains(training)) missing.push_back(training);
+  size_t told = 0;
+  const auto tell = [&] {
+    for (; told < wanted.size() && done_.contains(wanted[told]); ++told) done(told, done_.at(wanted[told]));
+  };
+  tell();
+  each(
+      run_.ranks(), std::ssize(missing), [&](int64_t i) { return train_(missing[static_cast<size_t>(i)]); },
+      [&](int64_t i, const Trained& trained) {
+        keep(missing[static_cast<size_t>(i)], trained);
+        tell();
+      });
+}
+
+void Trainings::keep(const Training& training, const Trained& trained) {
+  done_.emplace(training, trained);
+  if (!file_) return;
+  const std::string record = record_of(to_bytes(Entry(training, trained)));
+  const bool written = std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size();
+  check(written && std::fflush(file_.get()) == 0, "{}: cannot be written; is the disk full?", path_);
+}
+
+void Trainings::end() {
+  if (!file_) return;
+  file_.reset();
+  ::unlink(path_.c_str());
+}
+
+}  // namespace isobar::duel

@@ -1,0 +1,40 @@
+// Trainings: those of a duel, side by side, and the journal that a killed run goes on from.
+#pragma once
+
+#include <map>
+
+#include "../harness/run.h"
+#include "training.h"
+
+namespace isobar::duel {
+
+// The first rank keeps the journal in the run's folder: a heading that says of which program and settings the
+// trainings are, then each as its length, a checksum and its bytes. Others' journals, and what a kill left
+// half written, are dropped.
+class Trainings {
+ public:
+  // `heading`: what decides the trainings' bits.
+  Trainings(Run& run, const std::string& heading, std::function<Trained(const Training&)> train);
+
+  // Trains all of them, side by side, and calls done(0, …), done(1, …), … in this order, as soon as each and those
+  // before it are there; those of the journal are there at once. All ranks must ask for the same.
+  void of(const std::vector<Training>& wanted, const std::function<void(size_t, const Trained&)>& done);
+  // How many train at a time, on the threads of all ranks.
+  int64_t at_a_time() const { return at_a_time_; }
+  // The journal goes: what it held is in the results.
+  void end();
+  // Those that were read from the journal.
+  int64_t found() const { return found_; }
+
+ private:
+  void keep(const Training& training, const Trained& trained);
+
+  Run& run_;
+  std::function<Trained(const Training&)> train_;
+  std::map<Training, Trained> done_;
+  int64_t found_ = 0, at_a_time_ = 1;
+  std::string path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
+};
+
+}  // namespace isobar::duel
