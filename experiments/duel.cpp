@@ -11,10 +11,12 @@
 // are searched with seeds of their own. A training that breaks off counts with the loss of the best guess that
 // does not look at the text.
 #include "../core/serial_loops.h"
+#include "../data/file.h"
 #include "duel/answer.h"
 #include "duel/why.h"
 #include "harness/environment.h"
 #include "harness/program.h"
+#include "report/page.h"
 #include "speed/clock.h"
 
 using namespace isobar;
@@ -179,34 +181,55 @@ void study(Run& run, const Config& config) {
   trainings.end();
 }
 
+// The page of a finished run.
+void write_page(const std::string& folder, const std::string& output) {
+  report::Content content;
+  content.add(folder);
+  const std::string page = content.page("en");
+  write_file_atomically(output, page);
+  fmt::print("{}: {} KiB\n", output, page.size() / 1024);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Config config;
   std::vector<std::string> contestants;
+  std::string output, folder;
+  // A contestant may be a word of flags.
   std::vector<std::string> words = with_contestants_kept({argv, argv + argc});
   std::vector<char*> kept;
   for (std::string& word : words) kept.push_back(word.data());
   kept.push_back(nullptr);
-  return run_program(
-      {.name = "duel",
-       .about = "Which of two norms trains a net better, by how much, and why?",
-       .example =
-           "duel dyt dyt_sqrtd\nduel rmsnorm post.rmsnorm --task digits\nduel rmsnorm \"--norm layernorm --bias\" --margin 0.05",
-       .page = "README.md",
-       .presets = {{"quick", "small nets"}, {"full", "larger nets and longer trainings", "--size medium"}},
-       .tiny = "--steps 2 --n_layer 1 --width 16 --block_size 8 --batch_size 2 --eval_iters 1 --max_pairs 2",
-       .positionals = {.name = "A B", .about = "the contestants", .values = &contestants},
-       .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "learning_rate"},
-       .goes_on = true,
-       .settle = [&](const std::set<std::string>& given) -> std::vector<std::string> {
-         config.take_size(given);
-         if (contestants.empty()) return {};
-         check(contestants.size() == 2, "wanted two contestants, A and B, got {}", contestants.size());
-         config.a = contestants[0];
-         config.b = contestants[1];
-         return {};
-       },
-       .check = [&] { config.check_together(); }},
-      config, argc, kept.data(), [&](Run& run) { study(run, config); });
+  const auto take_words = [&](const std::set<std::string>& given) -> std::vector<std::string> {
+    config.take_size(given);
+    if (contestants.empty()) return {};
+    check(contestants.size() == 2, "wanted two contestants, A and B, got {}", contestants.size());
+    config.a = contestants[0];
+    config.b = contestants[1];
+    return {};
+  };
+  const Program program{
+      .name = "duel",
+      .about = "Which of two norms trains a net better, by how much, and why?",
+      .example =
+          "duel dyt dyt_sqrtd\nduel rmsnorm post.rmsnorm --task digits\n"
+          "duel rmsnorm \"--norm layernorm --bias\" --margin 0.05 -o duel.html",
+      .page = "README.md",
+      .presets = {{"quick", "small nets"}, {"full", "larger nets and longer trainings", "--size medium"}},
+      .tiny = "--steps 2 --n_layer 1 --width 16 --block_size 8 --batch_size 2 --eval_iters 1 --max_pairs 2",
+      .positionals = {.name = "A B",
+                      .about = "norms by name, with a placement; formulas; flags of train_lm",
+                      .values = &contestants},
+      .output = &output,
+      .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "learning_rate"},
+      .goes_on = true,
+      .settle = take_words,
+      .check = [&] { config.check_together(); }};
+  const int code = run_program(program, config, argc, kept.data(), [&](Run& run) {
+    study(run, config);
+    if (run.ranks().first()) folder = run.folder();
+  });
+  if (code > 1 || output.empty() || folder.empty()) return code;
+  return std::max(code, exit_code_of(program.name, stderr, [&] { return write_page(folder, output), 0; }));
 }

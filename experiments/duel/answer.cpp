@@ -178,19 +178,19 @@ std::vector<Row> rows_of(const Findings& found) {
   };
   add({"loss, mean of the pairs", "损失（各对均值）"},
       [](const Side& side) { return nats(spread_of(side.val_losses()).linear.mean); });
-  add({"learning rate, best", "最佳学习率"}, [](const Side& side) { return fmt::format("{}", side.rate); });
+  add({"best learning rate", "最佳学习率"}, [](const Side& side) { return fmt::format("{}", side.rate); });
   if (std::isfinite(found.a.largest_stable_rate) || std::isfinite(found.b.largest_stable_rate))
-    add({"learning rate, largest stable", "最大稳定学习率"},
+    add({"largest stable rate", "最大稳定学习率"},
         [](const Side& side) { return number_or_dash(side.largest_stable_rate); });
   const auto& [a_steps, b_steps] = steps_to_loss(found);
-  rows.push_back({{"steps to the loss of the worse one", "达到较差者损失的步数"},
+  rows.push_back({{"steps to the worse one's loss", "达到较差者损失的步数"},
                   number_or_dash(a_steps.median),
                   number_or_dash(b_steps.median)});
   add({"parameters", "参数个数"},
       [](const Side& side) { return fmt::format("{}", side.trained.front().parameters); });
   add({"loss before training", "训练前损失"},
       [](const Side& side) { return nats(spread_over(side.trained, &Trained::start_loss).median); });
-  add({"norm's gain before training", "训练前归一化层增益"},
+  add({"norm's gain at the start", "训练前归一化层增益"},
       [](const Side& side) { return number_or_dash(side.gain); });
   const auto at_depths = [](double Depth::*value) {
     return [=](const Side& side) {
@@ -204,10 +204,10 @@ std::vector<Row> rows_of(const Findings& found) {
       return side.deep.*layers == 0 ? std::string("–") : fmt::format("{}", side.deep.*layers);
     };
   };
-  add({"signal after 8, 100, 1000 layers", "8、100、1000 层后的信号"}, at_depths(&Depth::signal));
-  add({"layers in which the signal dies", "信号消失的层数"}, dies(&Deep::signal_dies));
-  add({"gradient below 8, 100, 1000 layers", "8、100、1000 层下的梯度"}, at_depths(&Depth::gradient));
-  add({"layers in which the gradient dies", "梯度消失的层数"}, dies(&Deep::gradient_dies));
+  add({"signal at 8, 100, 1000 layers", "8、100、1000 层后的信号"}, at_depths(&Depth::signal));
+  add({"layers until the signal dies", "信号消失的层数"}, dies(&Deep::signal_dies));
+  add({"gradient, likewise", "同上，梯度"}, at_depths(&Depth::gradient));
+  add({"layers until the gradient dies", "梯度消失的层数"}, dies(&Deep::gradient_dies));
   add("check_layer", [](const Side& side) { return side.check.line.substr(side.check.line.find(": ") + 2); });
   return rows;
 }
@@ -218,10 +218,8 @@ std::vector<Row> cost_rows(const Costs& costs) {
   std::vector<Row> rows{
       {{"a step, ms", "每步毫秒"}, ms(costs.seconds_a), ms(costs.seconds_b)},
       {{"peak memory of a step, MiB", "每步内存峰值 MiB"}, mib(costs.bytes_a), mib(costs.bytes_b)},
-      {{"time of the norm alone, over the other's", "归一化层单独耗时之比"},
-       number_text(costs.norm.median),
-       "1"}};
-  if (costs.busy) rows[0].name += {" (the machine is busy)", "（机器繁忙）"};
+      {{"time of the norm, relative", "归一化层单独耗时之比"}, number_text(costs.norm.median), "1"}};
+  if (costs.busy) rows[0].name += {", busy machine", "（机器繁忙）"};
   return rows;
 }
 

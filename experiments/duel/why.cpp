@@ -82,10 +82,11 @@ struct Search {
     }
     add("gain", before > 0 && least < before / 2,
         filled(
-            {"with its norms' outputs multiplied by {}, so that both begin with the same gain, {} is worse by {} "
+            {"with its norms' outputs multiplied by {}, so that both begin with the same gain, {} minus {} is {} "
              "nats in place of {} ({} pairs)",
-             "把 {1} 的归一化层输出乘以 {0}，使两者初始增益相同，它就只差 {2} 纳特，而不是 {3}（{4} 对）"},
-            number_text(ratio), loser.label(), nats(least), nats(before), fmt::format("{}", pairs)));
+             "把 {1} 的归一化层输出乘以 {0}，使两者初始增益相同，{1} 减 {2} 就是 {3} 纳特，而不是 {4}（{5} 对）"},
+            number_text(ratio), loser.label(), winner.label(), signed_nats(least), signed_nats(before),
+            fmt::format("{}", pairs)));
   }
 
   // The gradient that reaches the first block, beside that at the last one.

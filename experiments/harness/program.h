@@ -58,6 +58,7 @@ struct Program {
   std::string folder = {};                      // the default one; empty: runs/<name>
   std::function<std::string()> folder_of = {};  // the default one where it depends on the settings
   Positionals positionals = {};
+  std::string* output = nullptr;  // where the FILE of `-o FILE` goes; null: the program takes none
   std::vector<std::string> first_settings = {};  // those that --help shows; empty: all, as --help-all does
   bool profiles = true;  // takes --profile; false: it measures times itself, or runs nothing itself
   bool goes_on = false;  // a finished run of it in the folder is replaced without --force

@@ -375,6 +375,9 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
       app.add_flag_callback(
           "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
   app.add_flag("--json", line.json, "print summary.json alone on stdout");
+  if (program.output != nullptr)
+    app.add_option("-o,--output", *program.output, "write a page of the run, one HTML file")
+        ->type_name("FILE");
   if (program.profiles)
     app.add_flag("--profile", line.profile, "print where the time goes; write profile.json and .csv");
   app.add_flag("--force", line.force, "replace a finished run in DIR");

@@ -222,6 +222,11 @@ Json shown_run(const Json& summary) {
   for (const char* name : {"sample", "val_loss", "val_loss_interval_99", "best_val_loss", "perplexity",
                            "bits_per_char", "parameters"})
     if (summary.contains(name)) run[name] = summary[name];
+  if (summary.contains("answer")) {
+    run["answer"] = summary["answer"];
+    for (const Json& row : summary["timing"].value("costs", Json::array()))
+      run["answer"]["rows"].push_back(row);
+  }
   if (const Json values = summary.value("measured", Json::object());
       run["plots"].empty() && values.size() <= most_values)
     run["values"] = values;

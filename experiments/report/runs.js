@@ -31,6 +31,16 @@ function headline(run) {
     [textIn("dt", word("headline")[name]), textIn("dd", number(run[name]) + range(name))])) : null;
 }
 
+// A duel's: its sentence, both sides, and which facts explain it, or that none of them does.
+function answerOf({ a, b, rows, reasons, ...answer }) {
+  const explained = reasons.filter((reason) => reason.explains);
+  const shown = explained.length ? explained : reasons;
+  return box("div", "answer", textIn("p", inLanguage(answer, "headline")),
+    box("div", "wide", tableOf(rows.map((row) => [inLanguage(row, "name"), row.a, row.b]), ["", a, b])),
+    shown.length ? textIn("h3", word(explained.length ? "why" : "unexplained")) : "",
+    box("ul", "", ...shown.map((reason) => textIn("li", inLanguage(reason, "text")))));
+}
+
 function expectationsList(run) {
   return box("ul", "expectations", ...run.expectations.map(({ name, ok, detail }) =>
     box("li", ok ? "good" : "bad", textIn("b", name), ` ${word(ok ? "yes" : "no")}: ${detail}`)));
@@ -44,7 +54,7 @@ function runBody(run) {
     claims.forEach((claim, i) => line.append(i ? ", " : "", claimLink(claim)));
     add(line);
   }
-  add(headline(run));
+  add(headline(run), run.answer && answerOf(run.answer));
   const charts = figures.filter(({ dataset }) => dataset.run === run.name).map(readable);
   if (charts.length) add(box("div", "figures", ...charts));
   if (run.sample) add(textIn("h3", word("sample")), textIn("pre", run.sample, "sample"));

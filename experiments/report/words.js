@@ -60,6 +60,7 @@ const words = {
     keys: "arrow keys read the values", expectations: "Expectations",
     met: (n, all) => `${n} of ${all} met`,
     settings: "Settings", environment: "Made with", values: "Measured values", sample: "A sample of its text",
+    why: "Why", unexplained: "None of these explains it",
     yes: "met", no: "not met",
     comparison: "Runs over each other", shownRuns: "runs shown", bears: "Claims it bears on:",
     studies: { train_lm: "A small language model, trained for this page: its losses, and the signal in each of its layers "
@@ -123,6 +124,7 @@ const words = {
     nothingCited: "此断言无需运行程序：所引内容无法读到，故不作判定。",
     keys: "方向键读取数值", expectations: "预期", met: (n, all) => `${all} 项中 ${n} 项符合`,
     settings: "设置", environment: "运行环境", values: "实测值", sample: "生成的文本样例", yes: "符合", no: "不符合",
+    why: "原因", unexplained: "下列各项都不能解释",
     comparison: "多次运行叠加", shownRuns: "显示的运行", bears: "相关断言：",
     studies: { train_lm: "为本页训练的小型语言模型：训练中的损失与各层的信号。没有断言以它为据。" },
     study: (program) => `与断言一并放入本页的一次 ${program} 运行。没有断言以它为据。`,

@@ -1,0 +1,183 @@
+// duel: what it decides, which reasons it gives, and that a killed one goes on to the same bytes.
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "../../experiments/duel/answer.h"
+#include "../../experiments/duel/why.h"
+#include "../run.h"
+
+namespace isobar::duel_test {
+
+using namespace isobar::duel;
+
+const std::string small =
+    " --tiny --corpus " ISOBAR_SOURCE_DIR "/README.md --learning_rate 3e-3 --max_pairs 9 --steps 6";
+
+// Two nets whose losses over the steps are these, at these rates.
+Side side_of(const char* norm, double rate, double val_loss, std::vector<double> losses) {
+  Side side{.contestant = {.words = norm, .label = norm, .norm = norm}, .rate = rate, .gain = 1};
+  side.sweep.losses = {{1e-3, val_loss + 0.2}, {3e-3, val_loss + 0.3}, {1e-2, val_loss + 0.3}};
+  side.sweep.losses[rate] = val_loss;
+  for (int64_t pair = 0; pair < first_look; ++pair)
+    side.trained.push_back({.val_loss = val_loss + 1e-3 * static_cast<double>(pair % 3),
+                            .start = {{1}, {1}, {1}},
+                            .losses = losses});
+  return side;
+}
+
+Findings worse(Side a, Side b) {
+  return {.a = std::move(a), .b = std::move(b), .decision = {Outcome::worse, {0.1, 0.3}}, .blind_loss = 4};
+}
+
+// Which of them explain it, of an experiment in which the worse side ends with this loss.
+std::vector<std::string> explaining(const Findings& found, double with_equal_gain = 9) {
+  std::vector<std::string> names;
+  const auto train = [&](double, double) { return std::vector<Trained>(4, {.val_loss = with_equal_gain}); };
+  for (const Reason& reason : reasons_of(found, train))
+    if (reason.explains) names.push_back(reason.name);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+const std::vector<double> steady(100, 3.0), high(100, 3.2);
+
+TEST_CASE("a reason explains where it takes half of the difference away") {
+  const Side best = side_of("rmsnorm", 3e-3, 2, steady);
+  CHECK(explaining(worse(side_of("dyt", 3e-3, 2.2, high), best)) == Names());
+  SUBCASE("the learning rate: at the loser's the winner is hardly better") {
+    CHECK(explaining(worse(side_of("dyt", 1e-3, 2.2, high), best)) ==
+          Names{"learning_rate"});  // 2.2 beside 2.2
+    Side far = best;
+    far.sweep.losses[1e-3] = 2.05;
+    CHECK(explaining(worse(side_of("dyt", 1e-3, 2.2, high), far)) == Names());
+  }
+  SUBCASE("the best rate is the ladder's last") {
+    Side edge = side_of("dyt", 3e-3, 2.2, high);
+    edge.sweep.losses[1] = 2.1;
+    CHECK(explaining(worse(edge, best)) == Names{"edge"});
+  }
+  SUBCASE("the gain before training") {
+    Side quiet = side_of("dyt", 3e-3, 2.2, high);
+    quiet.gain = 0.4;
+    CHECK(explaining(worse(quiet, best), 2.05) == Names{"gain"});
+    CHECK(explaining(worse(quiet, best), 2.15) == Names());
+    quiet.gain = 0.95;  // no experiment
+    CHECK(explaining(worse(quiet, best), 2.05) == Names());
+  }
+  SUBCASE("the gradient at the first block") {
+    Side fading = side_of("none", 3e-3, 2.2, high);
+    for (Trained& trained : fading.trained) trained.start.gradient_norm = {1, 20};
+    CHECK(explaining(worse(fading, best)) == Names{"gradient"});
+  }
+  SUBCASE("a later start") {
+    std::vector<double> late = steady;
+    std::fill(late.begin(), late.begin() + 70, 3.2);
+    CHECK(explaining(worse(side_of("dyt", 3e-3, 2.2, late), best)) == Names{"late"});
+  }
+  SUBCASE("nothing is asked of equals") {
+    Findings equal = worse(side_of("dyt", 1e-3, 2.2, high), best);
+    equal.decision.outcome = Outcome::equal;
+    CHECK(explaining(equal) == Names());
+  }
+}
+
+TEST_CASE("duel publishes its keys and its answer") {
+  const Json summary = summary_of("duel", "rmsnorm post.dyt" + small);
+  const Json measured = summary["measured"];
+  check_keys(measured, {"a_minus_b", "distance", "blind_loss"});
+  for (const std::string side : {"a", "b"})
+    check_keys(measured, {side + ".val_loss", side + ".steps", side + ".start_loss", side + ".gain",
+                          side + ".learning_rate", side + ".layers_100.gradient"});
+  CHECK(measured["a_minus_b"]["n"] ==
+        (summary["outcome"] == "undecided" ? 9 : measured["a_minus_b"]["n"].get<int>()));
+  CHECK(value_of(measured, "b.learning_rate") == 3e-3);
+  CHECK(summary["likeness"] == "different");
+  CHECK(summary["answer"]["rows"].size() > 8);
+  CHECK(summary["timing"]["costs"].size() == 3);
+}
+
+std::string likeness(const std::string& contestants) {
+  return summary_of("duel", contestants + small)["likeness"];
+}
+
+TEST_CASE("one function written twice is told, to the bit or up to rounding, and another eps is not one") {
+  CHECK(likeness("rmsnorm rmsnorm") == "to the bit");
+  CHECK(likeness("rmsnorm 'x / sqrt(mean(x^2) + 1e-5) * w'") == "to the bit");
+  CHECK(likeness("rmsnorm 'w * (x * (1 / sqrt(mean(x^2) + 1e-5)))'") == "up to rounding");
+  CHECK(likeness("rmsnorm 'x / sqrt(mean(x^2) + 1e-6) * w'") == "different");
+  CHECK(likeness("rmsnorm '--norm rmsnorm --qk_norm'") == "different");
+}
+
+TEST_CASE("duel has three tasks, a text of one's own, and two optimizers") {
+  for (const char* more :
+       {"--task synthetic", "--task digits", "--task digits --optimizer muon", "--optimizer muon"}) {
+    CAPTURE(more);
+    const Json summary =
+        summary_of("duel", std::string("rmsnorm post.rmsnorm --tiny --learning_rate 1e-3 ") + more);
+    CHECK(summary["outcome"] == "undecided");  // of two pairs
+    CHECK(value_of(summary["measured"], "a.val_loss") != value_of(summary["measured"], "b.val_loss"));
+  }
+}
+
+TEST_CASE("duel refuses what it cannot compare") {
+  const TemporaryFolder folder;
+  check_refusals({{"duel", "rmsnorm", "wanted two contestants, A and B, got 1"},
+                  {"duel", "rmsnorm dyt layernorm", "got 3"},
+                  {"duel", "rmsnorm peri.rmsnorm --task digits", "have no such placement"},
+                  {"duel", "rmsnorm '--norm dyt --bias' --task digits", "and no --bias"},
+                  {"duel", "--task digits --corpus x.txt", "is no part of --task digits"},
+                  {"duel", "--width 12", "a multiple of 8"}},
+                 folder);
+}
+
+// Neither may depend on which threads trained, nor on how often the run was killed.
+TEST_CASE("a duel that is killed at ten instants goes on to the same bytes") {
+  const std::string words =
+      "duel dyt dyt_sqrtd --tiny --corpus " ISOBAR_SOURCE_DIR "/README.md --steps 20 --max_pairs 12";
+  const TemporaryFolder folder;
+  const std::string whole = folder / "whole", killed = folder / "killed",
+                    journal = killed + "/trainings.journal";
+  const auto started = [&](const std::string& out, uint64_t threads) {
+    return StartedProgram(words_in(fmt::format("{} --out {} --threads {}", words, out, threads)), folder);
+  };
+  CHECK(started(whole, 2).wait() == 0);
+  const Rng rng(9);
+  const auto size_of = [&] {
+    return std::filesystem::exists(journal) ? std::filesystem::file_size(journal) : 0;
+  };
+  for (int64_t kill = 0; kill < 10; ++kill) {
+    StartedProgram program = started(killed, 1 + rng.below(2, 2 * kill));
+    const auto before = size_of();
+    wait_until(program, [&] { return size_of() > before; });
+    std::this_thread::sleep_for(std::chrono::microseconds(rng.below(20'000, 2 * kill + 1)));
+    program.send(SIGKILL);
+    program.wait();
+  }
+  // Damaged too: what stands from there on is trained again.
+  std::string bytes = file_text(journal);
+  REQUIRE(bytes.size() > 1000);  // it was not through
+  bytes[bytes.size() / 2] ^= 1;
+  folder.write("killed/trainings.journal", bytes);
+  StartedProgram last = started(killed, 1);
+  REQUIRE(last.wait() == 0);
+  CHECK(holds(last.out(), "going on with"));
+  CHECK(!std::filesystem::exists(journal));
+  for (const char* name : {"pairs.csv", "rates.csv"})
+    CHECK(file_text(whole + "/" + name) == file_text(killed + "/" + name));
+  CHECK(results_in(whole) == results_in(killed));
+}
+
+TEST_CASE("what is no journal of this duel is not believed") {
+  const TemporaryFolder folder;
+  const std::string words = "rmsnorm dyt --out run" + small;
+  ran("duel", words, folder.path());
+  const Json whole = results_in(folder / "run");
+  for (const char* text : {"", "nonsense", "\x10\0\0\0"}) {
+    folder.write("run/trainings.journal", text);
+    ran("duel", words, folder.path());
+    CHECK(results_in(folder / "run") == whole);
+  }
+}
+
+}  // namespace isobar::duel_test
