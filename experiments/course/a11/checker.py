@@ -137,13 +137,12 @@ def check_same(file, rows, handed, again):
 
 
 def check_again(task, studies, texts):
-    _, rows, summaries = report.opened(task, texts)
+    heads, rows, summaries = report.opened(task, texts)
     if task == 2:
-        config = summaries[report.SIGNAL]["config"]
-        report.check_settings(config)
-        again = [studies.signal(config)]
+        report.check_signal(heads, summaries)
+        again = [studies.signal(summaries[report.SIGNAL]["config"])]
     elif task == 3:
-        report.check_models(summaries)
+        report.check_models(heads, summaries)
         again = [studies.model("mine"), studies.model("rmsnorm")]
     else:
         again = [studies.claim(texts["claim.toml"])]

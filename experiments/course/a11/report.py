@@ -102,23 +102,22 @@ def check_rows(task, rows, summaries):
 
 
 # --- the runs
-def check_settings(config):
-    for name, wanted in SETTINGS.items():
-        got = config.get(name)
-        right = isinstance(got, int) and wanted[0] <= got <= wanted[1] if isinstance(
-            wanted, tuple) else got == wanted
-        if not right:
-            between = f"{wanted[0]} to {wanted[1]}" if isinstance(wanted, tuple) else wanted
-            raise Wrong(f"{SIGNAL}: wanted --{name} {between}, got {got}")
+def check_config(file, summaries, settings):
+    for name, wanted in settings.items():
+        got, between = summaries[file]["config"].get(name), isinstance(wanted, tuple)
+        if not (isinstance(got, int) and wanted[0] <= got <= wanted[1] if between else str(got) == wanted):
+            raise Wrong(f"{file}: wanted --{name} {' to '.join(map(str, wanted)) if between else wanted}, "
+                        f"got {got}")
 
 
-def check_models(summaries):
+def check_signal(heads, summaries):
+    check_config(SIGNAL, summaries, SETTINGS)
+
+
+def check_models(heads, summaries):
     wanted = dict(zip((flag[2:] for flag in MODEL_FLAGS[::2]), MODEL_FLAGS[1::2]))
     for file, norm in ((MODEL, "mine"), (CONTROL, "rmsnorm")):
-        for name, value in {**wanted, "norm": norm}.items():
-            got = summaries[file]["config"].get(name)
-            if str(got) != value:
-                raise Wrong(f"{file}: wanted --{name} {value}, got {got}")
+        check_config(file, summaries, {**wanted, "norm": norm})
     mine, control = (
         {k: v for k, v in summaries[file]["config"].items() if k != "norm"} for file in (MODEL, CONTROL))
     other = [name for name in mine if mine[name] != control.get(name)]
@@ -179,24 +178,16 @@ def opened(task, texts):
 
 def checks(texts):
     """{case's name: what is wrong, or None} from the files' texts by name."""
-    def signal(heads, rows, summaries):
-        check_settings(summaries[SIGNAL]["config"])
-        check_rows(2, rows, summaries)
-
-    def model(heads, rows, summaries):
-        check_models(summaries)
-        check_rows(3, rows, summaries)
-
-    def verdict(heads, rows, summaries):
-        check_verdict(heads, summaries)
-        check_rows(4, rows, summaries)
-    every = {"the signal: the report's rows are those of the run": (2, signal),
-             "the language model: the report's rows are those of the runs": (3, model),
-             "the claim: a sentence of the paper, with parts that can fail": (
-                 4, lambda heads, rows, summaries: check_sentence(heads, summaries)),
-             "the claim: the report's rows and verdict are those of the run": (4, verdict)}
-    return {name: wrong_of(lambda task=task, check=check: check(*opened(task, texts)))
-            for name, (task, check) in every.items()}
+    def check_all(task, check):
+        heads, rows, summaries = opened(task, texts)
+        check(heads, summaries)
+        if check is not check_sentence:
+            check_rows(task, rows, summaries)
+    every = {"the signal: the report's rows are those of the run": (2, check_signal),
+             "the language model: the report's rows are those of the runs": (3, check_models),
+             "the claim: a sentence of the paper, with parts that can fail": (4, check_sentence),
+             "the claim: the report's rows and verdict are those of the run": (4, check_verdict)}
+    return {name: wrong_of(lambda words=words: check_all(*words)) for name, words in every.items()}
 
 
 def wrong_of(check):
