@@ -1,4 +1,6 @@
 """Wrong forms of a4.cpp: name | a text that occurs once, in it «right→wrong»."""
+import course
+
 MUTANTS = r"""
 composed LN: mean of the batch | x, {«-1→0»
 composed LN: variance of the batch | centred), {«-1→0»
@@ -65,13 +67,12 @@ compare: rows exchanged | «rms→layer».y
 
 EQUIVALENT = [("composed LN with var(x, {-1}, true, 0)", "the library's population variance"),
               ("LN: db added up row by row or column by column", "each sum keeps its order of rows")]
-# Misuse of tensors, right numbers by luck: (name, text, what it becomes, what ./check says).
-MEMORY = [("LN writes one past y", "rstds[", "if (n == rows - 1) y[width] = 0;\n    rstds[",
-           "heap-buffer-overflow: a4.cpp:"),
-          ("LN reads one past x", "< width; ++c) sum +=", "<= width; ++c) sum += c < width ? in[c] : 0 *",
-           "0 bytes past the end of "),
-          ("LN reads far past x", "sum = 0", "sum = std::min(0.0, std::abs(in[rows * width + 40]))",
-           "heap-buffer-overflow: a4.cpp:"),
-          ("DyT uses what was freed", "  Tensor y = raw::clone(x);\n", "  const double* const freed = raw::clone(x).data<double>();\n  Tensor y = raw::clone(x);\n  raw::write<double>(y)[0] = freed[0];\n", "heap-use-after-free: a4.cpp:"),
-          ("LN: dw is not set", "f64), isobar::zeros({width}, Dtype::f64), isobar",
-           "f64), Tensor({width}, Dtype::f64), isobar", "got nan")]
+# Misuse of tensors, right numbers by luck: name | what ./check says | the change.
+MEMORY = course.rows_of(r"""
+LN writes one past y | heap-buffer-overflow: a4.cpp: | «→if (n == rows - 1) y[width] = 0; »rstds[n]
+LN reads one past x | 0 bytes past the end of | <«→=» width; ++c) sum += «→c < width ? in[c] : 0 * »in[c]
+LN reads far past x | heap-buffer-overflow: a4.cpp: | sum = «0→std::min(0.0, std::abs(in[rows * width + 40]))»
+DyT uses what was freed | heap-use-after-free: a4.cpp: | «→const double* const freed =
+    raw::clone(x).data<double>(); »Tensor y = raw::clone(x);«→ raw::write<double>(y)[0] = freed[0];»
+LN: dw is not set | got nan | f64), «isobar::zeros→Tensor»({width}, Dtype::f64), isobar
+""", 3)

@@ -1,5 +1,6 @@
 """Wrong forms of a9.cpp: name | a text that occurs once, in it «right→wrong»."""
-NORM = "for (int64_t c = 0; c < width; ++c) y[c] *= scale * weight[c];"
+import course
+
 MUTANTS = r"""
 predict: f64 | «float→double») * elements
 predict: every read reaches memory | =« stays ? 2 :→»
@@ -78,23 +79,24 @@ dx: the sum is not divided out | 1« / saved[n].sum→»
 """
 EQUIVALENT = [("softmax with three reads", "the grader cannot count reads; the clock does, for the fused form"),
               ("lanes = 8 or 16", "as right, slower by a fifth")]
-FOR = "  for (int64_t n = 0; n < rows; ++n, x += width, y += width) {\n    const float largest = maximum"
-LOOP = "      const float e = exponential(x[c + l] - largest);"
-LIMITS = "#include <limits>\n"
-# Right, or seeming so, and too slow: (name, changes, the most that they may reach). 0: not measured at all;
-# None: no more than the reference.
-SLOW = [("std::exp for each number", [(LOOP, LOOP.replace("exponential", "std::exp"))], 2.5),
-        ("exp in f64", [(LOOP, "      const float e = static_cast<float>(std::exp(static_cast<double>(x[c + l] - largest)));")], 1.5),
-        ("every second row, where it is measured", [(FOR, FOR.replace("    const", "    if (rows > 100 && n % 2) continue;\n    const"))], 0),
-        ("the last call's results, where it is measured", [(FOR, "  static int calls = 0;\n  if (rows > 100 && ++calls > 3) return;\n" + FOR)], 0),
-        ("an exp of three digits, where it is measured", [(LOOP, "      const uint32_t bits = std::bit_cast<uint32_t>(exponential(x[c + l] - largest));\n"
-                                                           "      const float e = std::bit_cast<float>(width == 1024 ? bits & 0xffffe000u : bits);")], 0),
-        ("off by 1.5e-5, where it is measured", [(NORM, NORM.replace("scale", "(width == 1024 ? 1.000015f : 1) * scale"))], 0),
-        ("a thread", [(LIMITS, LIMITS + "#include <thread>\n"), (FOR, "  std::thread([] {}).join();\n" + FOR)], 0),
-        ("a process", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100 && fork() < 0) throw 1;\n" + FOR)], 0),
-        ("done before it is done", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100 && write(3, \"\", 1) == 0) return;\n" + FOR)], 0),
-        ("asleep for 20 ms, which is not work", [(LIMITS, LIMITS + "#include <unistd.h>\n"), (FOR, "  if (rows > 100) usleep(20000);\n" + FOR)], None),
-        ("another end", [(FOR, "  static int calls = 0;\n  if (rows > 100 && ++calls > 5) std::abort();\n" + FOR)], 0)]
+# Right, or seeming so, and too slow: the most times as fast as the baseline that it may reach | name | the
+# change. 0: not measured at all; "reference": no more than that.
+SLOW = course.rows_of(r"""
+2.5 | std::exp for each number | float e = «exponential→std::exp»(x[c + l] - largest);
+1.5 | exp in f64 | float e = «exponential(→static_cast<float>(std::exp(static_cast<double>(»x[c + l] -
+    largest)«→))»;
+0 | every second row, where it is measured | { «→if (rows > 100 && n % 2) continue; »const float largest = m
+0 | the last call's results, where it is measured | eps) { «→static int calls = 0; if (rows > 100 && ++calls >
+    3) return; »for
+0 | an exp of three digits, where it is measured | float e = «→std::bit_cast<float>((width == 1024 ? 0xffffe000u :
+    0xffffffffu) & std::bit_cast<uint32_t>(»exponential(x[c + l] - largest)«→))»;
+0 | off by 1.5e-5, where it is measured | y[c] *= «→(width == 1024 ? 1.000015f : 1) * »scale
+0 | a thread | eps) { «→std::thread([] {}).join(); »for
+0 | a process | eps) { «→if (rows > 100 && fork() < 0) throw 1; »for
+0 | done before it is done | eps) { «→if (rows > 100 && write(3, "", 1) == 0) return; »for
+reference | asleep for 20 ms, which is not work | eps) { «→if (rows > 100) usleep(20000); »for
+0 | another end | eps) { «→static int calls = 0; if (rows > 100 && ++calls > 5) std::abort(); »for
+""", 3)
 REFUSED = [("#pragma", "#pragma GCC optimize(\"fast-math\")\n"), ("a pragma in parts", "#\\\npragma GCC optimize(\"fast-math\")\n"),
            ("a comment in between", "#/* */pragma GCC target(\"avx512f\")\n"), ("_Pragma", "_Pragma(\"GCC ivdep\")"),
            ("an attribute", "__attribute__((optimize(\"fast-math\"))) void f();"), ("a target", "[[gnu::target(\"avx512f\")]] void f();"),

@@ -79,6 +79,18 @@ def replaced(text, old, new, what="it"):
     return text[:found[0].start()] + new + text[found[0].end():]
 
 
+def changed(source, text, number=1, what="it"):
+    """The source in which a text that occurs once becomes another: it is written «right→wrong→wrong» where it
+    changes, and \\n stands where a line must end."""
+    form = lambda number: re.sub("«(.*?)»", lambda found: found[1].split("→")[number], text)
+    return replaced(source, form(0), form(number).replace(r"\n", "\n"), what)
+
+
+def rows_of(text, cells):
+    """A text's rows, each so many cells with " | " between them; a row goes on in indented lines."""
+    return [row.split(" | ", cells - 1) for row in re.sub(r"\n +", " ", text).strip().split("\n")]
+
+
 def cases_of(module, key):
     """The public cases, the same for every key, and the hidden ones drawn from this key."""
     oracle.use_key(b"")

@@ -49,7 +49,7 @@ def page(assignment, found, equivalent, memory):
     if memory:
         lines += ["", "## Misuse of tensors", "", "Right numbers by luck; `./check` and the grader tell:", "",
                   "| mistake | what is said |", "|---|---|"]
-        lines += [f"| {cell(name)} | {cell(said)} |" for name, _, _, said in memory]
+        lines += [f"| {cell(name)} | {cell(said)} |" for name, said, _ in memory]
     if equivalent:
         lines += ["", "## No mistakes", "", "What looks wrong and is not, as far as any test can tell:", ""]
         lines += [f"- {cell(name)}: {cell(reason)}" for name, reason in equivalent]

@@ -105,17 +105,12 @@ class Bench:
 
 def mutants_of(assignment):
     """(name, text) of each mutant, the equivalents' (name, reason), and the part of them that public cases
-    must see. MUTANTS has rows, which go on in indented lines: a name, and a text of the reference that occurs
-    once, in which «right→wrong» changes; several mutants of one place are "name; name | «right→wrong→wrong»".
-    \\n stands where a line must end."""
-    module, mutants = course.module_of(assignment.name, "mutants.py"), []
-    right = assignment.source.read_text()
-    form = lambda text, number: re.sub("«(.*?)»", lambda found: found[1].split("→")[number], text)
-    for row in re.sub(r"\n +", " ", module.MUTANTS).strip().split("\n"):
-        names, text = row.split(" | ", 1)
-        mutants += [(name, course.replaced(right, form(text, 0), form(text, number).replace(r"\n", "\n"),
-                                           f"{assignment.name}, mutant '{name}'"))
-                    for number, name in enumerate(names.split("; "), 1)]
+    must see. A row of MUTANTS is a name and the change of the reference; several mutants of one place are
+    "name; name | «right→wrong→wrong»"."""
+    module, right = course.module_of(assignment.name, "mutants.py"), assignment.source.read_text()
+    mutants = [(name, course.changed(right, text, number, f"{assignment.name}, mutant '{name}'"))
+               for names, text in course.rows_of(module.MUTANTS, 2)
+               for number, name in enumerate(names.split("; "), 1)]
     return mutants, getattr(module, "EQUIVALENT", []), getattr(module, "SEEN", 0.75)
 
 

@@ -7,10 +7,10 @@ NAMES = [name for name, misuses in MISUSES.items() if misuses]
 
 
 def test_check_and_the_grader_see_the_same(name, assignment, prefix, folder, graded):
-    for what, old, new, said in MISUSES[name]:
+    for what, said, change in MISUSES[name]:
         tree = folder / what
         course.release(assignment, tree)
-        (tree / f"{name}.cpp").write_text(course.replaced(assignment.source.read_text(), old, new, what))
+        (tree / f"{name}.cpp").write_text(course.changed(assignment.source.read_text(), change))
         done = subprocess.run([tree / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": prefix},
                               stdout=subprocess.PIPE, text=True)
         assert done.returncode == 1 and said in done.stdout, what

@@ -3,23 +3,19 @@ import os, pathlib, re, subprocess, tempfile
 import pytest
 import course, marked
 
-LOOP = "const double mean = sum / width;"
-MADE = "LayerNorm out{Tensor(x.shape(), Dtype::f64)"
-SAID = "\"layer_norm: wanted weight and bias [{}], got {} and {}\", width, weight.shape(), bias.shape()"
-RMS = "isobar::mean(isobar::square(x), {-1}, true)"
-
-# {a part of the message's row: (a text of the reference, what becomes of it)}; None: the stubs.
-CHANGES = {"not found": None, "does not build": (LOOP, "const double mean = sum / ;"),
-           "to be written here": None, "wanted 1.5, got 1.25": (LOOP, "const double mean = sum / width + 1;"),
-           "holds f32": (MADE, "LayerNorm out{isobar::zeros(x.shape())"),
-           "do not broadcast": (RMS, RMS.replace(", true", "")),
-           "undefined behaviour": ("rstds[n] = rstd;\n  }\n  return out;\n", "rstds[n] = rstd;\n  }\n"),
-           "not done after": (LOOP, "const double mean = sum / width;\n    while (squares == 0) sum += 1;"),
-           "names [3] and [4]": (SAID, "\"layer_norm: wanted others\""),
-           "refuse": ("// Task 2.\n", "#include <isobar/autograd/ops.h>\nTensor other(const Tensor& x) { "
-                      "return isobar::softmax(x); }\n"),}
+# {a part of the message's row: the change of the reference}; None: the stubs.
+CHANGES = {"not found": None, "does not build": "mean = sum / «width→»;", "to be written here": None,
+           "wanted 1.5, got 1.25": "mean = sum / width«→ + 1»;",
+           "holds f32": "LayerNorm out{«Tensor(x.shape(), Dtype::f64)→isobar::zeros(x.shape())»",
+           "do not broadcast": "isobar::mean(isobar::square(x), {-1}«, true→»",
+           "undefined behaviour": "rstds[n] = rstd; } «return out;→»",
+           "not done after": "mean = sum / width;«→ while (squares == 0) sum += 1;»",
+           "names [3] and [4]": '"layer_norm: wanted «weight and bias [{}], got {} and {}", width, '
+                                'weight.shape(), bias.shape()→others"»',
+           "refuse": r"// Task 2.«→\n#include <isobar/autograd/ops.h>\nTensor other(const Tensor& x) { return "
+                     "isobar::softmax(x); }»",}
 # Of the misuses of tensors, those whose words are a row, too.
-CHANGES |= {said.removesuffix(": a4.cpp:"): change for _, *change, said
+CHANGES |= {said.removesuffix(": a4.cpp:"): change for _, said, change
             in course.module_of("a4", "mutants.py").MEMORY if "bytes" not in said}
 
 
@@ -47,7 +43,7 @@ def tree():
 def test_check_says(message, tree, prefix):
     assignment = course.Assignment("a4")
     change, = [change for words, change in CHANGES.items() if words in message]
-    (tree / "a4.cpp").write_text(course.replaced(assignment.source.read_text(), *change) if change
+    (tree / "a4.cpp").write_text(course.changed(assignment.source.read_text(), change) if change
                                  else marked.stubs(assignment.source.read_text(), "a4.cpp"))
     script = (tree / "check").read_text()
     (tree / "check").write_text(script.replace("SECONDS = 30 ", "SECONDS = 1 "))
