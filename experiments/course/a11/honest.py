@@ -1,8 +1,7 @@
 """Honest submissions: a layer, its runs, its claim, and a report written from them."""
-import json, os, pathlib, subprocess
+import json, os, subprocess
 import course
 
-HERE = pathlib.Path(__file__).parent
 # layer: (how the claim reads the paper's sentence, the net it is measured in, parts: what, key, rule, why). The
 # first is the reference.
 LAYERS = {
@@ -48,8 +47,8 @@ key = "{}"
 why = "{}"
 """
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
-SIGNAL_FLAGS = ["--norm", "mine", "--depth", "8", "--width", "128", "--batch", "64", "--init", "he_normal",
-                "--loss", "random", "--seeds", "5", "--dtype", "f64"]
+SIGNAL_FLAGS = ("--norm mine --depth 8 --width 128 --batch 64 --init he_normal --loss random --seeds 5 "
+                "--dtype f64").split()
 
 
 def built(layer, prefix, tree):
