@@ -23,26 +23,25 @@ float power_of_two(int32_t n) {
   return y;
 }
 
-// at = exp(at)
-void exponentials(float* at, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float z = -104.0f > at[i] ? -104.0f : at[i];
-    const float moved = z * 1.44269504f + 12582912.0f, n = moved - 12582912.0f;  // 1.5 · 2^23
-    const float f = std::fma(n, 2.12194440e-4f, std::fma(n, -0.693359375f, z));
-    float p = std::fma(1.9875691500e-4f, f, 1.3981999507e-3f);
-    p = std::fma(p, f, 8.3334519073e-3f);
-    p = std::fma(p, f, 4.1665795894e-2f);
-    p = std::fma(p, f, 1.6666665459e-1f);
-    p = std::fma(p, f, 5.0000001201e-1f);
-    p = std::fma(p, f * f, f) + 1.0f;
-    const int32_t whole = bits_of(moved) - bits_of(12582912.0f), half = whole >> 1;
-    at[i] = p * power_of_two(half) * power_of_two(whole - half);
-  }
+inline float exponential(float x) {
+  const float z = -104.0f > x ? -104.0f : x;
+  const float moved = z * 1.44269504f + 12582912.0f, n = moved - 12582912.0f;  // 1.5 · 2^23
+  const float f = std::fma(n, 2.12194440e-4f, std::fma(n, -0.693359375f, z));
+  float p = std::fma(1.9875691500e-4f, f, 1.3981999507e-3f);
+  p = std::fma(p, f, 8.3334519073e-3f);
+  p = std::fma(p, f, 4.1665795894e-2f);
+  p = std::fma(p, f, 1.6666665459e-1f);
+  p = std::fma(p, f, 5.0000001201e-1f);
+  p = std::fma(p, f * f, f) + 1.0f;
+  const int32_t whole = bits_of(moved) - bits_of(12582912.0f), half = whole >> 1;
+  return p * power_of_two(half) * power_of_two(whole - half);
 }
 
 // Of `size` numbers at a time, each with a place of its own; `join` is + or the larger.
 constexpr int64_t size = 32;
 constexpr auto itself = [](float v) { return v; };
+constexpr auto squared = [](float v) { return v * v; };
+constexpr auto larger = [](float a, float b) { return b > a ? b : a; };
 template <typename Take, typename Join>
 float joined(const float* x, int64_t width, float start, Take take, Join join) {
   float all[size];
@@ -54,33 +53,16 @@ float joined(const float* x, int64_t width, float start, Take take, Join join) {
   return all[0];
 }
 
-float largest_of(const float* x, int64_t width) {
-  return joined(x, width, -std::numeric_limits<float>::infinity(), itself,
-                [](float a, float b) { return b > a ? b : a; });
-}
-
-// y = exp(x − largest); (sum, sum of squares)
-std::pair<float, float> pass(const float* x, float* y, int64_t width, float largest) {
-  for (int64_t c = 0; c < width; ++c) y[c] = x[c] - largest;
-  exponentials(y, width);
-  return {joined(y, width, 0, itself, std::plus<>()),
-          joined(
-              y, width, 0, [](float v) { return v * v; }, std::plus<>())};
-}
-
 }  // namespace
-
-void expf_lanes(const float* x, float* y, int64_t n) {
-  std::copy_n(x, n, y);
-  exponentials(y, n);
-}
 
 void softmax_rms_norm(const float* x, const float* weight, float* y, Row* saved, int64_t rows, int64_t width,
                       float eps) {
   for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
-    saved[n].largest = largest_of(x, width);
-    const auto [sum, squares] = pass(x, y, width, saved[n].largest);
-    saved[n].sum = sum;
+    const float largest = joined(x, width, -std::numeric_limits<float>::infinity(), itself, larger);
+    for (int64_t c = 0; c < width; ++c) y[c] = exponential(x[c] - largest);
+    const float sum = joined(y, width, 0, itself, std::plus<>()),
+                squares = joined(y, width, 0, squared, std::plus<>());
+    saved[n] = {largest, sum, 0};
     saved[n].rrms = 1 / std::sqrt(squares / (sum * sum) / width + eps);
     const float scale = saved[n].rrms / sum;
     for (int64_t c = 0; c < width; ++c) y[c] = y[c] * scale * weight[c];
