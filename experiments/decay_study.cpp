@@ -83,11 +83,11 @@ void study_net(Run& run, const Config& config) {
     expect_blog8(run, result.runs, run.preset() == "blog8_rmsnorm");
 }
 
-// All plain nets without a norm, where theory gives median and spread.
+// All nets whose median theory knows at finite width.
 void expect_theory(Run& run, const std::vector<std::pair<Config, std::vector<ComparedCell>>>& nets) {
   Agreements agreements;
   for (const auto& [config, cells] : nets) {
-    if (config.topology != "plain" || config.norm != "none") continue;
+    if (!knows_finite_width(config)) continue;
     for (const ComparedCell& cell : cells)
       agreements.add(cell.agreement, fmt::format("{} of layer {} of {}", cell.quantity, cell.reference.layer,
                                                  config.net_name()));
@@ -98,9 +98,10 @@ void expect_theory(Run& run, const std::vector<std::pair<Config, std::vector<Com
       agreements.disagreeing);
   run.measured("theory.largest_z", agreements.largest_z);
   if (run.seed() == 0 && nets.front().first.seeds == preset_seeds)
-    run.expect("closed forms of plain nets without a norm: |z| <= 3", agreements.disagreeing == 0, detail);
+    run.expect("closed forms of nets with a norm, and plain ones without: |z| <= 3 in 95 %",
+               20 * agreements.disagreeing <= agreements.with_z, detail);
   else
-    run.say("Closed forms of plain nets without a norm: {}; the bound of 3 holds for seeds 0 to 19.\n",
+    run.say("Closed forms of nets with a norm, and plain ones without: {}; the bound is for seeds 0 to 19.\n",
             detail);
 }
 

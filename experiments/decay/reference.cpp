@@ -126,7 +126,9 @@ Agreement agreement_of(const Prediction& theory, std::span<const double> values)
   if (spread.median == 0) return {none, theory.median < std::numeric_limits<float>::min()};
 
   const double sd = std::fmax(log_sd(values), theory.log_sd);
-  const double error = std::sqrt(std::numbers::pi / 2) * sd / std::sqrt(static_cast<double>(values.size()));
+  constexpr double rounding = 1e-5;
+  const double error =
+      std::sqrt(std::numbers::pi / 2) * sd / std::sqrt(static_cast<double>(values.size())) + rounding;
   const double z = std::log(spread.median / theory.median) / error;
   return {z, std::abs(z) <= 3};
 }

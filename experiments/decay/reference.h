@@ -40,7 +40,8 @@ Comparison compare(const ReferenceCell& reference, int64_t reference_seeds, std:
 
 // z = ln(median / predicted median) / SE. SE = √(π/2) sd / √seeds is the standard error of the median of
 // normal numbers; sd is that of the logarithms of the positive finite values, or the predicted σ where that
-// is larger (few seeds can lie close together by chance).
+// is larger (few seeds can lie close together by chance). SE has a hundred-thousandth more, for rounding and
+// the eps of norms: all that tells the stds of nets apart that end with a LayerNorm.
 //
 // Where most seeds are 0 or overflow there is no z (NaN): they agree when the prediction lies outside the
 // range of normal f32 numbers too, below 1.2e-38 or above 3.4e38.

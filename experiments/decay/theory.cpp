@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "rows.h"
+
 namespace isobar::decay {
 namespace {
 
@@ -74,6 +76,25 @@ double step_of_mean(int64_t batch, double rho) {
 
 bool is_orthogonal(const Config& config) { return config.init.starts_with("orthogonal"); }
 
+// Whether rows.h holds: of norms and ReLUs.
+bool has_row_law(const Config& config) {
+  return (config.norm == "rmsnorm" || config.norm == "layernorm") && config.activation == "relu";
+}
+// The noise of a layer, times the width.
+double layer_noise(const Config& config) { return config.topology == "plain" && has_row_law(config) ? 2 : 0; }
+double block_noise(double a) { return a * (2 + 3 * a) / ((1 + a) * (1 + a)); }
+// How much nearer a layer's noise brings two rows of cosine c.
+double drawn_together(double c, double noise) { return 1 - (1 - c) * std::exp(-noise); }
+
+// How the noise of two rows correlates on the way up through a layer: half of it is that of r², half that of
+// m/q, E (1 − g_a²)(1 − g_b²) sign(g_a g_b) / 2.
+double way_up_correlation(double rho) {
+  const double r = std::clamp(rho, -1.0, 1.0);
+  return (r * r + inv_pi * (2 * r * r * std::asin(r) + r * std::sqrt(1 - r * r))) / 2;
+}
+
+double ratio(double cross, double self) { return self > 0 ? cross / self : 0; }
+
 // The distribution over nets of width n of what is `value` at infinite width and passes k layers.
 Prediction at_finite_width(const Config& config, double value, double k) {
   if (config.norm != "none" || config.activation != "relu") return {.median = value};
@@ -114,6 +135,16 @@ double gradient_norm(const Config& config, double self, double cross, double q, 
   return std::sqrt(n * q * (batch * self + batch * (batch - 1) * cross * c));
 }
 
+// The same at finite width, after the noise of `rows`. The net's own input has rows of mean cosine 0, but of
+// mean square cosine 1/n: where they are alike, so are their masks, d/dρ ln both_active(0) = 2/π.
+Prediction normed_gradient(const Config& config, const Rows& rows, double self, double cross, double q,
+                           double c, bool first) {
+  if (first) c = 2 * inv_pi / static_cast<double>(config.width);
+  const double alike = ratio(cross, self);
+  return {gradient_norm(config, self, cross, q, c) * std::exp(-rows.shrinks(c, alike) / 2),
+          std::sqrt(rows.variance(c, alike)) / 2};
+}
+
 // One row of a gradient: its squared length, and the product of two rows.
 struct Gradient {
   double self, cross;
@@ -145,7 +176,7 @@ std::vector<PlainStage> plain_up(const Config& config, std::vector<LayerTheory>&
     const double s = normed && config.order == "norm_relu" ? z.p / (z.p + eps) : z.p;  // mean square before φ
     stages.push_back({q, c, z, k, activated(config, s, z.rho)});
     const Activated& output = stages.back().output;
-    c = output.cosine;
+    c = drawn_together(output.cosine, layer_noise(config) / static_cast<double>(config.width));
     k = step_of_mean(config.batch, z.rho) + z.from_below * z.from_below * k;
     if (config.order == "norm_relu") {
       layer.output_std = at_finite_width(config, output.std, k);
@@ -163,19 +194,33 @@ std::vector<PlainStage> plain_up(const Config& config, std::vector<LayerTheory>&
   return stages;
 }
 
-// Of relu'(y) dx, y = N(z), what the norm's Jacobian leaves: a projection, and a division by the rms of z. At
-// the top dx = 1 for all elements, and relu'(y) · 1 has shares along 1 and along y: the projection takes a
-// part of order 1. Elsewhere it takes 1/n per direction.
+// Of φ'(y) dx, y = N(z), what the norm's Jacobian leaves: a projection, and a division by the rms of z. At
+// the top of the loss sum dx = 1, and relu'(y) · 1 has shares along 1 and along y: the projection takes a part
+// of order 1. Of the loss random it takes 1/n per direction; further down it takes what rows.h says.
 Gradient before_norm(const Config& config, const Gradient& dx, const Gradient& dy, const PreActivation& z,
-                     bool ones) {
-  const bool centred = config.norm == "layernorm";
-  const double kept = ones ? 1 : 1 - (centred ? 2 : 1) / static_cast<double>(config.width);
+                     bool top) {
+  const bool centred = config.norm == "layernorm", ones = top && config.loss != "random";
+  const double share = 1 / static_cast<double>(config.width);
+  const double kept = ones                                 ? 1
+                      : top || config.activation != "relu" ? 1 - (centred ? 2 : 1) * share
+                      : centred                            ? std::exp(-inv_pi * share)
+                                                           : 1;
   Gradient dz{dy.self * kept, dy.cross * kept};
   if (ones) {
     dz.self -= dx.self * (inv_pi / 2 + (centred ? 0.25 : 0));
     dz.cross -= dx.cross * (z.rho * inv_pi / 2 + (centred ? 0.25 : 0));
   }
   return {dz.self / (z.p + eps), dz.cross / (z.p + eps)};
+}
+
+// The same of relu'(z) N'(y)ᵀ dx, y = RMSNorm(relu(z)): relu'(z) (1 − y/√π) for dx = 1.
+Gradient before_relu(const Config& config, const Gradient& dx, const Gradient& dy, const PreActivation& z,
+                     bool top) {
+  const bool ones = top && config.loss != "random";
+  const double kept = top && !ones ? 1 - 1 / static_cast<double>(config.width) : 1, square = z.p / 2 + eps;
+  if (!ones) return {dy.self * kept / square, dy.cross * kept / square};
+  return {(dy.self - dx.self * inv_pi) / square,
+          (dy.cross - dx.cross * inv_pi * (1 + z.rho - relu_cosine(z.rho))) / square};
 }
 
 // Fills in weight_gradient_norm. dx is the gradient without its share along x, which `along` has where known.
@@ -190,17 +235,24 @@ void plain_down(const Config& config, const std::vector<PlainStage>& stages,
     return top * inv_pi * std::pow(initial.v / 2, static_cast<double>(depth - 1 - l));
   };
   Gradient dx = top_of(config);
+  Rows rows(config.batch, ratio(dx.cross, dx.self));
   for (size_t l = depth; l-- > 0;) {
     const PlainStage& stage = stages[l];
     const bool last = l + 1 == depth;
+    if (!last)
+      rows.noise(layer_noise(config) / static_cast<double>(config.width), ratio(dx.cross, dx.self),
+                 way_up_correlation(stage.z.rho));
+    rows.mask(stage.output.slope_pair / stage.output.slope);
     const double along = euler && !last ? share_along_x(l) : 0;
     Gradient dz{dx.self * stage.output.slope + along,
                 dx.cross * stage.output.slope_pair + along * stage.output.cosine};
-    if (normed) dz = before_norm(config, dx, dz, stage.z, last && config.loss != "random");
+    if (normed) dz = (config.order == "norm_relu" ? before_norm : before_relu)(config, dx, dz, stage.z, last);
 
-    const double norm = gradient_norm(config, dz.self, dz.cross, stage.q, stage.c);
     const double layers = stage.k + static_cast<double>(depth - l);
-    theory[l].weight_gradient_norm = at_finite_width(config, norm, layers);
+    theory[l].weight_gradient_norm =
+        has_row_law(config)
+            ? normed_gradient(config, rows, dz.self, dz.cross, stage.q, stage.c, l == 0)
+            : at_finite_width(config, gradient_norm(config, dz.self, dz.cross, stage.q, stage.c), layers);
     dx = {initial.v * dz.self, initial.v * dz.cross};
     if (euler && is_orthogonal(config) && l > 0) {  // |Wᵀ dz|² is v |dz|² with the share along x in it
       dx.self -= share_along_x(l - 1);
@@ -213,8 +265,19 @@ void plain_down(const Config& config, const std::vector<PlainStage>& stages,
 std::vector<LayerTheory> plain_theory(const Config& config) {
   std::vector<LayerTheory> theory(static_cast<size_t>(config.depth));
   const std::vector<PlainStage> stages = plain_up(config, theory);
-  if (config.order == "norm_relu") plain_down(config, stages, theory);
+  // LayerNorm after the ReLU drives rows apart: their gradients explode, which is not derived here.
+  if (config.order == "norm_relu" || config.norm == "rmsnorm") plain_down(config, stages, theory);
   return theory;
+}
+
+// What makes of √q the median std of a stream whose rows have the cosine c: the sample's n − 1; the mean of
+// all elements, which is normal, so that its square has the median 0.455 of its mean; and the scatter of ln q.
+double stream_std(const Config& config, double c, double scatter) {
+  const auto n = static_cast<double>(config.width), batch = static_cast<double>(config.batch);
+  const double sample = std::sqrt(n * batch / (n * batch - 1));
+  if (config.topology == "post" && config.norm == "layernorm") return sample;
+  const double mean_square = 0.455 * (c + (1 - c) / batch) / n;
+  return sample * std::exp(-mean_square / 2 - scatter * c * c / 4);
 }
 
 // x + a f(x), x + f(N(x)) or N(x + f(x)), f(x) = W2 φ(W1 x + b1) + b2. Outputs have mean 0 and std √q.
@@ -226,6 +289,8 @@ std::vector<LayerTheory> block_theory(const Config& config) {
   // rezero's a and fixup's W2 are 0: the branch neither adds to x nor lets a gradient reach W1.
   const bool silent = config.topology == "rezero" || config.topology == "fixup";
   const double a = silent ? 0 : config.topology == "skipinit" ? config.branch_scale() : 1;
+  const bool normed = has_row_law(config), centred = config.norm == "layernorm";
+  const auto n = static_cast<double>(config.width);
   std::vector<LayerTheory> theory(depth);
 
   // Up.
@@ -234,9 +299,10 @@ std::vector<LayerTheory> block_theory(const Config& config) {
     Activated inside;    // after φ
     double branch_norm;  // the factor of squared gradients through pre's norm, else 1
     double output_norm;  // the same for post's
+    double noise, way_up;
   };
   std::vector<Stage> stages;
-  double q = 1, c = 0;
+  double q = 1, c = 0, scatter = 2 / n;  // the variance of ln q
   for (LayerTheory& layer : theory) {
     const double branch_norm = pre ? 1 / (q + eps) : 1;
     const auto [p, rho, from_below] = linear_step(initial, q * branch_norm, c);
@@ -245,22 +311,47 @@ std::vector<LayerTheory> block_theory(const Config& config) {
     const double added_cross = a * a * (initial.v * inside.square * inside.cosine + initial.bias);
     const double sum_q = q + added;
     const double output_norm = post ? 1 / (sum_q + eps) : 1;
-    stages.push_back({q * branch_norm, c, inside, branch_norm, output_norm});
-    c = (q * c + added_cross) / sum_q;
+    // pre's norm divides by q, E 1/q = (1 + scatter)/E q, and its projection takes 1/n.
+    const double through = pre && normed ? branch_norm * (1 + scatter - 1 / n) : branch_norm;
+    const double share = initial.v * initial.v * inside.slope * branch_norm;
+    const double noise = normed ? block_noise(share) / n : 0;
+    stages.push_back({q * branch_norm, c, inside, through, output_norm, noise, pre ? 1 : rho * rho});
+    scatter = (scatter + share * (4 + 7 * share) / n) / ((1 + share) * (1 + share));
+    c = drawn_together((q * c + added_cross) / sum_q, noise);
     q = sum_q * output_norm;
     layer.output_std.median = std::sqrt(q);
+    if (normed) layer.output_std.median *= stream_std(config, c, pre ? scatter : 0);
   }
 
   // Down. A LayerNorm's outputs sum to 0, so after a last one the losses sum and mean have no gradient.
   auto [self, cross] = top_of(config);
-  if (post && config.norm == "layernorm" && config.loss != "random") self = cross = 0;
+  if (post && centred && config.loss != "random") self = cross = 0;
+  Rows rows(config.batch, ratio(cross, self));
   for (size_t l = depth; l-- > 0;) {
     const Stage& stage = stages[l];
-    self *= stage.output_norm;
-    cross *= stage.output_norm;
+    double norm = stage.output_norm;
+    if (post && normed && l + 1 == depth) norm *= 1 - (centred ? 2 : 1) / n;  // the projection at the top
+    // The input's rows differ in length, and have a mean: E 1/r² is above 1/E r².
+    if (post && normed && l == 0) norm *= 1 + (centred ? 3 : 2) / n * stage.output_norm * stage.output_norm;
+    self *= norm;
+    cross *= norm;
+    const double overlap = stage.inside.slope_pair / stage.inside.slope;
     const double dz_self = a * a * initial.v * self * stage.inside.slope;
     const double dz_cross = a * a * initial.v * cross * stage.inside.slope_pair;
-    theory[l].weight_gradient_norm.median = gradient_norm(config, dz_self, dz_cross, stage.branch_q, stage.c);
+    if (normed) {
+      Rows inside = rows;
+      inside.noise(2 / n, ratio(cross, self), 1);
+      inside.mask(overlap);
+      theory[l].weight_gradient_norm =
+          normed_gradient(config, inside, dz_self, dz_cross, stage.branch_q, stage.c, l == 0);
+      if (pre) theory[l].weight_gradient_norm.log_sd = std::numeric_limits<double>::quiet_NaN();
+    } else {
+      theory[l].weight_gradient_norm.median =
+          gradient_norm(config, dz_self, dz_cross, stage.branch_q, stage.c);
+    }
+    rows.noise(stage.noise, ratio(cross, self), stage.way_up);
+    const double added = initial.v * a * a * initial.v * stage.inside.slope * stage.branch_norm;
+    rows.mask((1 + added * overlap) / (1 + added));
     self += initial.v * dz_self * stage.branch_norm;
     cross += initial.v * dz_cross * stage.branch_norm;
   }
@@ -294,6 +385,11 @@ std::vector<LayerTheory> theory_of(const Config& config) {
     if (!gradients) layer.weight_gradient_norm = {};
   }
   return theory;
+}
+
+bool knows_finite_width(const Config& config) {
+  return has_row_law(config) ||
+         (config.topology == "plain" && config.norm == "none" && config.activation == "relu");
 }
 
 }  // namespace isobar::decay

@@ -1,4 +1,4 @@
-// The closed forms: what infinite width predicts for a net at its initial weights.
+// The closed forms: what a net does to signal and gradient at its initial weights.
 //
 // Going up, the pre-activations of a wide layer are normal numbers, known by their mean square p and by ρ,
 // the correlation between two rows of the batch (Poole et al. 2016). For z normal with mean square p,
@@ -30,6 +30,8 @@
 // (Cho & Saul 2009, order 2). Rows of a deep net are equal, and w = 1. On the way down rows count as equal
 // everywhere, and default's uniform biases as normal: there σ is up to twice too large.
 //
+// With norms q does not walk; the gradient does, and its rows do so together or apart: see rows.h.
+//
 // Another activation φ has E φ(z)², (E φ(z))² and E φ'(z)² in the place of p/2, p/2π and 1/2: in closed form
 // for none, a linear net, and by quadrature for gelu, silu and tanh, up to p = 1000.
 #pragma once
@@ -40,9 +42,10 @@ namespace isobar::decay {
 
 // The median over nets, and the standard deviation of the logarithm (σ above): two nets in three lie between
 // median · exp(−σ) and median · exp(σ). NaN where no closed form is known: tanh-like norms, a program's own,
-// gradients of order relu_norm; with another activation than relu that order, and gradients of the losses sum
-// and mean, but those of a linear net without a norm. σ is known for plain chains of ReLUs without a norm;
-// elsewhere it is NaN, and the median stands for the value at infinite width.
+// gradients of order relu_norm with LayerNorm; with another activation than relu that order, and gradients of
+// the losses sum and mean, but those of a linear net without a norm. σ is known for plain chains of ReLUs
+// without a norm, and for gradients with one but those of pre; elsewhere it is NaN. Without ReLUs, and in
+// blocks without a norm, the median stands for the value at infinite width.
 struct Prediction {
   double median = std::numeric_limits<double>::quiet_NaN();
   double log_sd = std::numeric_limits<double>::quiet_NaN();
@@ -60,5 +63,8 @@ struct LayerTheory {
 
 // One per layer, from the input to the output, for an input of independent normal numbers.
 std::vector<LayerTheory> theory_of(const Config& config);
+
+// Whether the medians are those of finite width.
+bool knows_finite_width(const Config& config);
 
 }  // namespace isobar::decay
