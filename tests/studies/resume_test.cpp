@@ -3,6 +3,7 @@
 
 #include "../../experiments/lm/checkpoints/checkpoint.h"
 #include "../message_of.h"
+#include "../replay.h"
 #include "../run.h"
 #include "../same_tensors.h"
 
@@ -63,15 +64,25 @@ void check_equal(const std::string& a, const std::string& b) {
   CHECK((file_text(a + "/checkpoints/best.safetensors") == file_text(b + "/checkpoints/best.safetensors")));
 }
 
+bool has_temporaries(const std::string& run) {
+  const std::filesystem::recursive_directory_iterator all(run);
+  return std::any_of(begin(all), end(all),
+                     [](const auto& entry) { return entry.path().extension() == ".tmp"; });
+}
+
+struct Kills {
+  int all = 0, inside_a_save = 0;
+};
+
 // The run of `words` into `run`, killed at `kills` pseudo-random instants and gone on with, on 1 or 2
 // threads.
-void train_with_kills(const std::vector<std::string>& words, const std::string& run, int kills,
-                      uint64_t seed) {
+Kills train_with_kills(const std::vector<std::string>& words, const std::string& run, int kills,
+                       uint64_t seed) {
   const Rng rng(seed);
   const auto more = [&] {
     return newest_step(run) > 0 ? std::vector<std::string>{"train_lm", "--resume", run} : words;
   };
-  int killed = 0;
+  Kills killed;
   for (int i = 0; i < kills; ++i) {
     const TemporaryFolder streams;
     const std::string threads = std::to_string(1 + rng.below(2, 3 * i));
@@ -84,18 +95,19 @@ void train_with_kills(const std::vector<std::string>& words, const std::string& 
     INFO(program.err());
     if (code == 0) break;  // it was through before the signal came: on a busy machine that can be
     REQUIRE(code == -SIGKILL);
-    ++killed;
+    ++killed.all;
+    killed.inside_a_save += has_temporaries(run);
     for (const std::string& path : checkpoint_files(run))
       CHECK(message_of([&] { load_checkpoint(path); }) == "");
   }
-  CHECK(killed > 0);
+  REQUIRE(killed.all > 0);
   if (!std::filesystem::exists(run + "/summary.json")) {
     const Outcome last = finished(with(more(), {"--out", run}));
     INFO(last.err);
     REQUIRE(last.code == 0);
   }
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(run))
-    CHECK_MESSAGE(entry.path().extension() != ".tmp", entry.path());
+  CHECK_FALSE(has_temporaries(run));
+  return killed;
 }
 
 // The run that nobody stops, in `folder`/whole.
@@ -105,15 +117,28 @@ void train_whole(const std::vector<std::string>& words, const TemporaryFolder& f
   REQUIRE(whole.code == 0);
 }
 
+// ISOBAR_KILLS=500 kills so many times and prints how many kills struck inside a save.
 TEST_CASE("train_lm killed at random instants ends as if it had never stopped, with running statistics too") {
-  const std::vector<std::string> statistics = {"--norm", "batchnorm", "--activation_checkpointing"};
-  for (const auto& [more, kills] : {std::pair{std::vector<std::string>(), 5}, {statistics, 2}}) {
-    const TemporaryFolder folder;
-    const std::vector<std::string> words = with(training(folder), more);
-    train_whole(words, folder);
-    train_with_kills(words, folder / "killed", kills, static_cast<uint64_t>(kills));
+  const char* const wanted = std::getenv("ISOBAR_KILLS");
+  const int least = wanted != nullptr ? std::stoi(wanted) : 7;
+  const TemporaryFolder plain, statistics;
+  const std::vector<std::string> words[] = {
+      training(plain), with(training(statistics), {"--norm", "batchnorm", "--activation_checkpointing"})};
+  train_whole(words[0], plain);
+  train_whole(words[1], statistics);
+  Kills kills;
+  const std::optional<uint64_t> only = replayed_seed();
+  for (uint64_t seed = only.value_or(0); kills.all < least; ++seed) {
+    INFO("REPLAY=", seed);
+    const TemporaryFolder& folder = seed % 2 == 0 ? plain : statistics;
+    const Kills more =
+        train_with_kills(words[seed % 2], folder / "killed", std::min(5, least - kills.all), seed);
     check_equal(folder / "whole", folder / "killed");
+    std::filesystem::remove_all(folder / "killed");
+    kills.all += more.all, kills.inside_a_save += more.inside_a_save;
+    if (only) break;
   }
+  if (wanted != nullptr) fmt::print("{} kills, {} of them inside a save\n", kills.all, kills.inside_a_save);
 }
 
 TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes on") {
