@@ -156,6 +156,8 @@ void study(Run& run, const Config& config) {
     found.likeness = likeness_of(found.distance, found.a.trained.front(), found.b.trained.front());
   } else {
     search(config, trainings, found);
+    run.say("best learning rates: {} {}, {} {}\n", found.a.label(), found.a.rate, found.b.label(),
+            found.b.rate);
     train_pairs(run, config, trainings, found, config.max_pairs);
   }
   const auto train_loser = [&](double rate, double gain) {

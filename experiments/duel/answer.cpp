@@ -35,8 +35,8 @@ Phrase same_function(const Findings& found) {
   const Phrase both = filled({"{} and {} are the same function, ", "{} 与 {} 是同一函数，"}, found.a.label(),
                              found.b.label());
   if (found.likeness == Likeness::to_the_bit)
-    return both + Phrase{"to the bit: a pair of trainings has equal losses at every step",
-                         "逐位相同：一对训练每步损失都相等"};
+    return both + Phrase{"to the bit: a pair of trainings has equal losses and gradients",
+                         "逐位相同：一对训练的损失与梯度都相等"};
   return both +
          filled(
              {"up to rounding: untrained, their losses and gradients in f64 differ by {} of the largest; a "

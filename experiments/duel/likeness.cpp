@@ -56,10 +56,7 @@ double distance_of_nets(const Task& task, const Contestant& a, const Contestant&
 
 Likeness likeness_of(double distance, const Trained& a, const Trained& b) {
   if (!(distance < rounding_of_f64)) return Likeness::different;
-  const auto bits = [](const Trained& trained) {
-    return to_bytes(std::pair(trained.losses, trained.val_loss));
-  };
-  return bits(a) == bits(b) ? Likeness::to_the_bit : Likeness::up_to_rounding;
+  return to_bytes(a) == to_bytes(b) ? Likeness::to_the_bit : Likeness::up_to_rounding;
 }
 
 }  // namespace isobar::duel

@@ -14,7 +14,7 @@ double distance_of_nets(const Task& task, const Contestant& a, const Contestant&
 // A net written in another order of operations is some 1e-15 away, one with another eps (1e-6 for 1e-5) 1e-6.
 inline constexpr double rounding_of_f64 = 1e-10;
 
-// By this distance, and by a pair of trainings: their losses are equal to the bit, or not.
+// By this distance, and by a pair of trainings: losses, signals and gradients are equal to the bit, or not.
 Likeness likeness_of(double distance, const Trained& a, const Trained& b);
 
 }  // namespace isobar::duel

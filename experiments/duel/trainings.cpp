@@ -60,17 +60,25 @@ void Trainings::of(const std::vector<Training>& wanted,
   std::vector<Training> missing;
   for (const Training& training : wanted)
     if (!done_.contains(training)) missing.push_back(training);
+  Progress progress = run_.progress(std::ssize(missing), "trainings");
   size_t told = 0;
   const auto tell = [&] {
-    for (; told < wanted.size() && done_.contains(wanted[told]); ++told) done(told, done_.at(wanted[told]));
+    for (; told < wanted.size() && done_.contains(wanted[told]); ++told) {
+      progress.clear();
+      done(told, done_.at(wanted[told]));
+    }
   };
   tell();
-  each(
-      run_.ranks(), std::ssize(missing), [&](int64_t i) { return train_(missing[static_cast<size_t>(i)]); },
-      [&](int64_t i, const Trained& trained) {
-        keep(missing[static_cast<size_t>(i)], trained);
-        tell();
-      });
+  const auto train = [&](int64_t i) {
+    const Training& training = missing[static_cast<size_t>(i)];
+    Trained trained = train_(training);
+    progress.advance(1, fmt::format("learning rate {}, loss {:.3f}", training.rate, trained.val_loss));
+    return trained;
+  };
+  each(run_.ranks(), std::ssize(missing), train, [&](int64_t i, const Trained& trained) {
+    keep(missing[static_cast<size_t>(i)], trained);
+    tell();
+  });
 }
 
 void Trainings::keep(const Training& training, const Trained& trained) {
