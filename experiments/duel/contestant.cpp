@@ -38,7 +38,7 @@ std::string trimmed(const std::string& text) {
 }
 
 bool is_header(const std::string& text) {
-  return std::ranges::any_of(std::array{".h", ".hpp", ".hh"},
+  return std::ranges::any_of(std::array{".h", ".hpp", ".hh", ".cpp"},
                              [&](const char* end) { return text.ends_with(end) && text != end; });
 }
 

@@ -1,7 +1,7 @@
 // Contestant: one of those that a duel compares, from its words.
 //
 //   rmsnorm, post.rmsnorm, rezero      a norm by name, with a placement; or a placement that has no norm
-//   my_norm.h, post.my_norm.h          a norm of one's own: `isobar duel` has built it in, under this very name
+//   my_norm.h, post.my_norm.cpp        a norm of one's own: `isobar duel` has built it in, under this very name
 //   "--norm dyt --placement peri"      flags of train_lm
 //   "x / (1 + mean(abs(x))) * w"       a formula, as the page's live chapter takes it
 //

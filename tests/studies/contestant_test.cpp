@@ -79,6 +79,7 @@ TEST_CASE("words on a command line show their header, and flags in one word stay
   CHECK(header_in("post.norms/my_norm.hpp") == "norms/my_norm.hpp");
   CHECK(header_in("--placement post --norm=../my.h") == "../my.h");
   CHECK(header_in("../my.h") == "../my.h");
+  CHECK(header_in("a11.cpp") == "a11.cpp");
   CHECK(header_in("pre.h") == "pre.h");
   for (const char* none : {"rmsnorm", "post.rmsnorm", "--norm dyt", "x / (1 + mean(abs(x)))", ".h", ""})
     CHECK(header_in(none) == "");
