@@ -119,6 +119,7 @@ TEST_CASE("kinks have the slopes of PyTorch") {
   check_op([](In x) { return clamp(x[0], -1, 1); }, {{nan, -1, 1, 2, -2, 0}}, {nan, -1, 1, 1, -1, 0},
            {{0, 1, 1, 0, 0, 1}});
   check_values(clamp(row({0, 5}), 3, 1), {1, 1});
+  check_values(clamp(row({0, 5}), {}, 3), {0, 3});
   check_op([](In x) { return min(x[0]); }, {{1, 1, 2}}, {1}, {{0.5, 0.5, 0}});
   check_values(min(row({1, nan, 3})), {nan});
 }

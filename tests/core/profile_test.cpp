@@ -238,6 +238,7 @@ TEST_CASE("the trace is JSON with an event for each interval") {
   Profile profile;
   training.step();
   training.step();
+  { const Phase named("a \"quoted\" \\ name"); }
   for (size_t i = 0; i < Profile::kept; ++i) const Phase more("more than are kept");
   const nlohmann::json trace = nlohmann::json::parse(profile.trace());
   double start = 0, end = 0;

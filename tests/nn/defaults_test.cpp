@@ -30,10 +30,10 @@ TEST_CASE(
       (PRMSNormOptions{}.p == 0.0625 && PRMSNormOptions{}.eps == 1e-5));  // Zhang & Sennrich 2019, section 5
   CHECK((NGPTConfig{}.hidden == 0 && LanguageModelConfig{}.hidden == 0 && SwiGLUOptions{}.hidden == 0));
   CHECK((RowGroupNormOptions{}.groups == 0 && NormOptions{}.groups == 0));
-  CHECK((NormOptions{}.bias && NormOptions{}.eps == 1e-5));
+  CHECK((NormOptions{}.bias && NormOptions{}.eps == 1e-5 && RowBatchNormOptions{}.bias));
   const GroupedQueryAttentionOptions grouped;
   CHECK((!grouped.qk_norm && grouped.softcap == 0 && !grouped.causal && !grouped.bias));
-  CHECK(grouped.rope_base == 1e4);  // Su et al. 2021, section 3.2.2
+  CHECK((grouped.n_kv_head == 0 && grouped.rope_base == 1e4));  // Su et al. 2021, section 3.2.2
   CHECK((TransformerBlockOptions{}.dropout == 0 && TransformerBlockOptions{}.branch_scale == 1));
   const Sampling sampling;  // changes no logit
   CHECK((sampling.tokens == 0 && sampling.temperature == 1 && sampling.top_k == 0 && sampling.top_p == 1));

@@ -69,6 +69,7 @@ TEST_CASE("temperature comes before top_k, and top_p takes from what top_k left"
 TEST_CASE("ids beyond the tokenizer's have no chance") {
   const std::vector<double> got = chances(logits_of({0.1, 0.1, 0.8}), {.tokens = 2});
   CHECK(got == std::vector<double>{0.5, 0.5});
+  CHECK(chances(logits_of({0.1, 0.9}), {.tokens = 1}) == std::vector<double>{1});
 }
 
 TEST_CASE("settings without meaning and logits that are not finite are refused") {

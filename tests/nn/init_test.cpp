@@ -26,6 +26,8 @@ const std::vector<Case> cases{
      std::sqrt(2 / 320.0), true},
     {"xavier_normal", [](const Shape& s, const Rng& r) { return init::xavier_normal(s, r, 3); },
      3 * std::sqrt(2 / 320.0), false},
+    {"xavier_normal", [](const Shape& s, const Rng& r) { return init::xavier_normal(s, r); },
+     std::sqrt(2 / 320.0), false},
     {"he_uniform", [](const Shape& s, const Rng& r) { return init::he_uniform(s, r); }, std::sqrt(2 / 200.0),
      true},
     {"he_normal", [](const Shape& s, const Rng& r) { return init::he_normal(s, r); }, std::sqrt(2 / 200.0),

@@ -74,7 +74,8 @@ TEST_CASE("norms have a bias where their formula has one, unless it is left out"
   for (const char* norm : {"rmsnorm", "prmsnorm", "centernorm", "stdnorm"})
     CHECK(names(norm, true) == "weight ");
   LayerNorm plain(4, {.elementwise_affine = false});
-  CHECK(named_parameters(plain).empty());
+  RMSNorm of_squares(4, {.elementwise_affine = false});
+  CHECK((named_parameters(plain).empty() && named_parameters(of_squares).empty()));
 }
 
 TEST_CASE("norms over channels take a single channel") {

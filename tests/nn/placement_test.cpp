@@ -152,6 +152,7 @@ TEST_CASE("centring and then scaling is LayerNorm, over several dimensions too")
     CenterNorm center(shape);
     StdNorm scale(shape, {.eps = 1e-3});
     LayerNorm both(shape, {.eps = 1e-3, .bias = false});
+    for (Tensor* weight : {&scale.weight, &both.weight}) assign(*weight, full(shape, 2));
     for (Module* norm : std::initializer_list<Module*>{&center, &scale, &both}) convert(*norm, Dtype::f64);
     check_values(scale(center(x)), both(x).to_vector<double>(), 1e-13);
   }

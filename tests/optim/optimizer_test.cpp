@@ -170,6 +170,7 @@ TEST_CASE("optimizers have PyTorch's defaults, Muon those of Keller Jordan's pro
   const AdamOptions adam;
   CHECK((adam.lr == 1e-3 && adam.beta1 == 0.9 && adam.beta2 == 0.999 && adam.eps == 1e-8));
   CHECK(adam.weight_decay == 0);
+  CHECK_NOTHROW(Adam(std::vector{zeros(3).set_trainable()}, {.eps = 0}));
   const AdamWOptions adam_w;
   CHECK((adam_w.lr == 1e-3 && adam_w.beta1 == 0.9 && adam_w.beta2 == 0.999 && adam_w.eps == 1e-8));
   CHECK(adam_w.weight_decay == 0.01);
