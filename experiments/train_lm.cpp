@@ -139,6 +139,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
                                 .check_every_op = config.anomaly};
   const double tokens_per_step = static_cast<double>(rows * config.block_size);
   const Clock::time_point began = Clock::now();
+  const std::clock_t processor_began = std::clock();
   const auto tokens_per_second = [&] {
     return tokens_per_step * static_cast<double>(session.steps_done() - first) / seconds_since(began);
   };
@@ -203,6 +204,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   run.timing()["step_ms"] = spread_of(step_ms).median;
   run.timing()["tokens_per_second"] = tokens_per_second();
   run.timing()["train_s"] = seconds_since(began);
+  run.timing()["train_cpu_s"] = static_cast<double>(std::clock() - processor_began) / CLOCKS_PER_SEC;
   say_memory(run);
 
   write_tables(run);

@@ -18,5 +18,6 @@ int export_model(const Words& words);
 int import_model(const Words& words);
 int tokenize(const Words& words);
 int prepare(const Words& words);
+int race(const Words& words);
 
 }  // namespace isobar::verbs

@@ -19,6 +19,7 @@ const std::map<std::string, std::string>& shrunk() {
                                                 {"isobar sample", ""},
                                                 {"isobar evaluate", ""},
                                                 {"isobar watch", ""},
+                                                {"isobar race", ""},
                                                 {"isobar export", "--force"},
                                                 {"isobar import", "--force"},
                                                 {"isobar prepare", ""},
