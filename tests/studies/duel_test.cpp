@@ -7,9 +7,7 @@
 #include "../../experiments/duel/why.h"
 #include "../run.h"
 
-namespace isobar::duel_test {
-
-using namespace isobar::duel;
+namespace isobar::duel::test {
 
 const std::string small =
     " --tiny --corpus " ISOBAR_SOURCE_DIR "/README.md --learning_rate 3e-3 --max_pairs 9 --steps 6";
@@ -178,4 +176,4 @@ TEST_CASE("what is no journal of this duel is not believed") {
   }
 }
 
-}  // namespace isobar::duel_test
+}  // namespace isobar::duel::test
