@@ -113,6 +113,8 @@ std::vector<Misuse> of_elementwise_ops() {
       {[] { dropout(f32(2), 50, rng); }, "dropout: wanted a probability in [0, 1), got 50"},
       {[] { softcap(f32(2), 0); }, "softcap: wanted a cap above 0, got 0"},
       {[] { clamp(f32(1), {}); }, "clamp: wanted min, max or both, got neither"},
+      {[] { dyt_sqrtd(f32(2), f32(1), {}, {}); },
+       "dyt_sqrtd: weight is undefined, and must have the last dimensions of x [2]"},
       {[] { maximum(1, 2); }, "maximum: wanted a tensor and a number, got two numbers"},
   };
 }
