@@ -65,28 +65,10 @@ void check_refusals(const std::vector<Refusal>& all, const TemporaryFolder& fold
   CHECK(folder.names() == before);
 }
 
-nlohmann::json summary_of(const std::string& study, const std::string& arguments) {
-  const TemporaryFolder folder;
-  return nlohmann::json::parse(ran(study, arguments + " --json --out " + folder / "run").out);
-}
-
 nlohmann::json results_in(const std::string& folder) {
   nlohmann::json summary = nlohmann::json::parse(file_text(folder + "/summary.json"));
   for (const char* part : {"timing", "environment"}) summary.erase(part);
   return summary;
-}
-
-nlohmann::json measured_of(const std::string& study, const std::string& arguments) {
-  return summary_of(study, arguments).at("measured");
-}
-
-double value_of(const nlohmann::json& measured, const std::string& key, const char* part) {
-  REQUIRE_MESSAGE(measured.contains(key), key);
-  return measured[key].at(part).get<double>();
-}
-
-void check_keys(const nlohmann::json& measured, const std::vector<std::string>& keys) {
-  for (const std::string& key : keys) CHECK_MESSAGE(measured.contains(key), key);
 }
 
 void browse(const std::string& script, const std::vector<std::string>& words) {

@@ -36,16 +36,8 @@ struct Refusal {
 };
 // Each of them, from the folder, in which nothing is written.
 void check_refusals(const std::vector<Refusal>& all, const TemporaryFolder& folder);
-// The summary of a study with these arguments, in a folder of its own.
-nlohmann::json summary_of(const std::string& study, const std::string& arguments);
-// What it measured.
-nlohmann::json measured_of(const std::string& study, const std::string& arguments);
-// Of that the median of one key, or another part: "mean". It must be there.
-double value_of(const nlohmann::json& measured, const std::string& key, const char* part = "median");
 // The summary in a run's folder, without what differs from run to run: times and environment.
 nlohmann::json results_in(const std::string& folder);
-// All these keys must be there.
-void check_keys(const nlohmann::json& measured, const std::vector<std::string>& keys);
 
 // Gives the words to a script of this folder that uses a browser, where there is one.
 void browse(const std::string& script, const std::vector<std::string>& words);

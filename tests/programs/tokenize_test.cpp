@@ -1,14 +1,11 @@
 // tokenize and prepare as their users meet them, and train_lm on what they write.
-#include <doctest/doctest.h>
 #include <sys/resource.h>
 
 #include "../../data/token_store.h"
-#include "../run.h"
 #include "../sanitizers.h"
+#include "../studies/study_run.h"
 
 namespace isobar::tokenize_test {
-
-using Json = nlohmann::json;
 
 // Words of random letters, so many that there are pairs to merge for a large vocabulary.
 std::string words(size_t bytes) {
@@ -23,7 +20,7 @@ std::string words(size_t bytes) {
   return text.substr(0, bytes);
 }
 
-const std::string tiny = " --tiny --max_iters 2 --force";
+const std::string tiny = " --tiny --max_iters 2";
 
 int64_t peak_memory_of_children() {
   rusage usage{};
@@ -47,9 +44,8 @@ TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
   }
   for (const bool is_large : {false, true}) {
     const std::string name = is_large ? "large" : "small";
-    const Outcome run =
-        ran("train_lm", "--json --corpus " + folder / name + ".safetensors --out " + folder / name + tiny);
-    trained[is_large] = Json::parse(run.out)["timing"]["peak_rss_mib"];
+    const StudyRun run("train_lm", "--corpus " + folder / name + ".safetensors" + tiny);
+    trained[is_large] = run.summary["timing"]["peak_rss_mib"];
   }
   CHECK(TokenStore(folder / "large.safetensors").size() == static_cast<int64_t>(large.size()));
 #ifndef WITH_ASAN  // which keeps what was freed
@@ -66,19 +62,13 @@ TEST_CASE("train_lm learns the same from a token store as from its text") {
   for (const std::string name : {"char", "bpe"}) {
     CAPTURE(name);
     const std::string tokenizer = name == "bpe" ? folder / "bpe.json" : name;
-    const std::string store = folder / name + ".safetensors", from_text = folder / name + ".text",
-                      from_store = folder / name + ".store";
+    const std::string store = folder / name + ".safetensors";
     ran("isobar prepare", text + " --tokenizer " + tokenizer + " -o " + store);
-    const Outcome one = run_built(
-        "train_lm", "--corpus " + text + " --tokenizer " + tokenizer + " --out " + from_text + tiny);
-    const Outcome two = run_built("train_lm", "--corpus " + store + " --out " + from_store + tiny);
-    INFO(one.err, two.err);
-    REQUIRE(one.code == 0);
-    REQUIRE(two.code == 0);
-    CHECK(file_text(from_text + "/loss.csv") == file_text(from_store + "/loss.csv"));
-    const Json a = Json::parse(file_text(from_text + "/summary.json")),
-               b = Json::parse(file_text(from_store + "/summary.json"));
-    for (const char* key : {"val_loss", "bits_per_char", "sample"}) CHECK(a[key] == b[key]);
+    const StudyRun one("train_lm", "--corpus " + text + " --tokenizer " + tokenizer + tiny),
+        two("train_lm", "--corpus " + store + tiny);
+    CHECK(one.text("loss.csv") == two.text("loss.csv"));
+    for (const char* key : {"val_loss", "bits_per_char", "sample"})
+      CHECK(one.summary[key] == two.summary[key]);
   }
 }
 

@@ -1,17 +1,11 @@
 // Steps larger than memory: gradient accumulation against one large batch, and train_lm's flags for it.
-#include <doctest/doctest.h>
-
-#include <sstream>
-
 #include "../../autograd/check/bad_op.h"
 #include "../../experiments/lm/training/train.h"
 #include "../../nn/nn.h"
 #include "../message_of.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::accumulation_test {
-
-using Json = nlohmann::json;
 
 Batch batch_of(int64_t rows) { return {Rng(2).integers({rows, 8}, 11), Rng(3).integers({rows, 8}, 11)}; }
 
@@ -34,21 +28,7 @@ const std::string tiny =
     " --corpus synthetic --n_layer 3 --n_head 2 --n_kv_head 1 --n_embd 32 --block_size 32"
     " --max_iters 8 --warmup_iters 2 --eval_interval 4 --eval_iters 2 --log_interval 5 --threads 1";
 
-Json summary_of(const std::string& folder) { return Json::parse(file_text(folder + "/summary.json")); }
-
-// The second column of loss.csv.
-std::vector<double> losses_of(const std::string& folder) {
-  std::stringstream lines(file_text(folder + "/loss.csv"));
-  std::vector<double> losses;
-  std::string line;
-  std::getline(lines, line);
-  while (std::getline(lines, line)) losses.push_back(std::stod(line.substr(line.find(',') + 1)));
-  return losses;
-}
-
-void train_tiny(const std::string& flags, const std::string& folder) {
-  ran("train_lm", tiny + " " + flags + " --out " + folder);
-}
+StudyRun train_tiny(const std::string& flags) { return StudyRun("train_lm", tiny + " " + flags); }
 
 TEST_CASE("pieces of a batch leave the gradients and the loss of the whole, but for rounding") {
   LanguageModel model = small_model();
@@ -107,28 +87,21 @@ TEST_CASE("a batch that cannot be cut into equal pieces is refused, and bad numb
 }
 
 TEST_CASE("train_lm with 6 batches of 2 a step trains on the tokens, and to the losses, of batches of 12") {
-  const TemporaryFolder folder;
-  train_tiny("--batch_size 12", folder / "whole");
-  train_tiny("--batch_size 2 --gradient_accumulation_steps 6", folder / "parts");
-  const std::vector<double> whole = losses_of(folder / "whole"), parts = losses_of(folder / "parts");
-  REQUIRE(whole.size() == 8);
+  const StudyRun whole = train_tiny("--batch_size 12"),
+                 parts = train_tiny("--batch_size 2 --gradient_accumulation_steps 6");
+  const Tensor wanted = whole.series("loss"), got = parts.series("loss");
+  REQUIRE(wanted.shape() == Shape{8});
   // f32 sums in another order, and AdamW's first steps divide by the root of small gradients' squares.
-  for (size_t step = 0; step < 8; ++step) CHECK(parts[step] == doctest::Approx(whole[step]).epsilon(1e-4));
-  CHECK(summary_of(folder / "parts")["timing"]["peak_allocated_mib"] <
-        0.7 * summary_of(folder / "whole")["timing"]["peak_allocated_mib"].get<double>());
+  for (int64_t i = 0; i < 8; ++i) CHECK(got.at({i}) == doctest::Approx(wanted.at({i})).epsilon(1e-4));
+  CHECK(parts.summary["timing"]["peak_allocated_mib"] <
+        0.7 * whole.summary["timing"]["peak_allocated_mib"].get<double>());
 }
 
 TEST_CASE("train_lm --activation_checkpointing writes the same bytes from less memory") {
-  const TemporaryFolder folder;
   const std::string flags = "--batch_size 8 --gradient_accumulation_steps 2 --dropout 0.1 ";
-  train_tiny(flags, folder / "plain");
-  train_tiny(flags + "--activation_checkpointing", folder / "again");
-  for (const char* name : {"loss.csv", "layers.csv"}) {
-    CAPTURE(name);
-    CHECK(file_text(folder / ("plain/" + std::string(name))) ==
-          file_text(folder / ("again/" + std::string(name))));
-  }
-  Json plain = summary_of(folder / "plain"), again = summary_of(folder / "again");
+  const StudyRun one = train_tiny(flags), two = train_tiny(flags + "--activation_checkpointing");
+  for (const char* name : {"loss.csv", "layers.csv"}) CHECK_MESSAGE(one.text(name) == two.text(name), name);
+  const Json &plain = one.summary, &again = two.summary;
   CHECK(again["val_loss"] == plain["val_loss"]);
   CHECK(again["sample"] == plain["sample"]);
   const double peak = again["timing"]["peak_allocated_mib"], before = plain["timing"]["peak_allocated_mib"];

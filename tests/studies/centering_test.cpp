@@ -3,7 +3,7 @@
 
 #include "../../experiments/lm/fold_centring.h"
 #include "../../nn/model.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::centering_test {
 
@@ -70,24 +70,24 @@ TEST_CASE("centering publishes its keys") {
   const std::string small =
       "--corpus synthetic --n_layer 1 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --steps 8 --seeds 2"
       " --eval_iters 1";
-  const auto measured = measured_of("centering", small);
+  const StudyRun run("centering", small);
   for (const std::string net : {"layernorm", "rmsnorm"})
     for (int quarter = 0; quarter <= 4; ++quarter) {
-      const auto& share = measured.at(net + ".quarter_" + std::to_string(quarter) + ".along_one");
+      const std::string share = net + ".quarter_" + std::to_string(quarter) + ".along_one";
       // Of random rows 1/√16; eight steps move it little. A sum in the place of a mean, or the cosine's
       // square, is four times that, or a quarter.
-      CHECK(share.at("theory") == 0.25);
-      CHECK(share.at("min") > 0.125);
-      CHECK(share.at("max") < 0.5);
+      CHECK(run(share, "theory") == 0.25);
+      CHECK(run(share, "min") > 0.125);
+      CHECK(run(share, "max") < 0.5);
     }
-  CHECK(measured.at("layernorm.folded.relative_difference").at("max") < 1e-5);
-  CHECK(measured.at("layernorm.folded.relative_difference_f64").at("max") < 1e-12);
-  CHECK(measured.at("layernorm.unfolded.relative_difference").at("min") > 1e-3);
-  CHECK(measured.contains("layernorm.unfolded.loss_share_of_gain"));
-  CHECK_FALSE(measured.contains("rmsnorm.folded.relative_difference"));
-  const auto& start = measured.at("start.d_times_square_share");
-  CHECK(start.at("n") == 200);
-  CHECK(std::abs(start.at("mean").get<double>() - 1) < 4 * start.at("sd").get<double>() / std::sqrt(200));
+  CHECK(run("layernorm.folded.relative_difference", "max") < 1e-5);
+  CHECK(run("layernorm.folded.relative_difference_f64", "max") < 1e-12);
+  CHECK(run("layernorm.unfolded.relative_difference", "min") > 1e-3);
+  CHECK(run.has("layernorm.unfolded.loss_share_of_gain"));
+  CHECK_FALSE(run.has("rmsnorm.folded.relative_difference"));
+  const std::string start = "start.d_times_square_share";
+  CHECK(run(start, "n") == 200);
+  CHECK(std::abs(run(start, "mean") - 1) < 4 * run(start, "sd") / std::sqrt(200));
 }
 
 }  // namespace isobar::centering_test

@@ -1,8 +1,6 @@
 // decay_study as its users run it.
-#include <doctest/doctest.h>
-
-#include "../run.h"
 #include "decay_nets.h"
+#include "study_run.h"
 
 namespace isobar::decay_study_test {
 
@@ -12,11 +10,11 @@ TEST_CASE("the program measures what the tests of its parts measure") {
   const decay::Config config =
       decay::config_of({.norm = "rmsnorm", .loss = "random", .depth = 3, .width = 16, .activation = "silu"});
   const decay::Signals signals = decay::measure(config, 3);
-  const auto summary =
-      summary_of("decay_study",
-                 "--norm rmsnorm --activation silu --loss random --depth 3 --width 16 --seeds 1 --seed 3");
+  const StudyRun run(
+      "decay_study",
+      "--norm rmsnorm --activation silu --loss random --depth 3 --width 16 --seeds 1 --seed 3");
   for (size_t i = 0; i < 3; ++i) {
-    const auto& layer = summary.at("layers").at(i);
+    const Json& layer = run.summary.at("layers").at(i);
     CHECK(layer.at("std").at("output").at("median") == signals.layers.at(i).output_std);
     CHECK(layer.at("grad_norm").at("weight").at("median") == signals.layers.at(i).weight_gradient_norm);
   }
@@ -32,73 +30,67 @@ TEST_CASE("seeds that differ by decades are told, and so is an activation withou
 }
 
 TEST_CASE("a free run that overflows is a result: named infinities, exit 0") {
-  const auto summary = summary_of("decay_study", "--init normal01 --depth 100 --width 128 --seeds 2");
-  const auto& top = summary.at("layers").back();
+  const StudyRun run("decay_study", "--init normal01 --depth 100 --width 128 --seeds 2");
+  const Json& top = run.summary.at("layers").back();
   CHECK(top.at("std").at("output").at("nonfinite") == 2);
   CHECK(top.at("std").at("output").at("median") == "nan");
   CHECK(top.at("std").at("norm").is_null());
 }
 
 TEST_CASE("blog8 says what the source prints, and compares our medians with PyTorch's ranges") {
-  const TemporaryFolder folder;
-  const Outcome outcome = ran("decay_study", "--preset blog8 --seeds 20 --out " + folder / "run");
-  CHECK(holds(outcome.out, "claim D01: table 2.1: std after each of 8 layers, 0.8932 … 0.0163. refuted"));
-  CHECK(holds(outcome.out, "claim D06: table 2.3: gradient norms 0.000012 … 0.432156. refuted"));
-  CHECK(holds(outcome.out, "0.0163 as one more seed"));
-  CHECK(holds(outcome.out, "claim D42: table 2.1: torch.randn(32, 512) has std 1.0405. refuted"));
-  const auto summary = results_in(folder / "run");
-  CHECK(summary.at("expectations").size() == 16);
-  for (const auto& expectation : summary.at("expectations")) CHECK(expectation.at("ok") == true);
+  const StudyRun run("decay_study", "--preset blog8 --seeds 20");
+  CHECK(holds(run.outcome.out, "claim D01: table 2.1: std after each of 8 layers, 0.8932 … 0.0163. refuted"));
+  CHECK(holds(run.outcome.out, "claim D06: table 2.3: gradient norms 0.000012 … 0.432156. refuted"));
+  CHECK(holds(run.outcome.out, "0.0163 as one more seed"));
+  CHECK(holds(run.outcome.out, "claim D42: table 2.1: torch.randn(32, 512) has std 1.0405. refuted"));
+  CHECK(run.summary.at("expectations").size() == 16);
+  for (const Json& expectation : run.summary.at("expectations")) CHECK(expectation.at("ok") == true);
 
   // Another net is not the source's: there is no verdict.
-  const Outcome other =
-      run_built("decay_study", "--preset blog8 --seeds 1 --depth 2 --out " + folder / "other");
-  CHECK_FALSE(holds(other.out, "claim D01"));
+  const StudyRun other("decay_study", "--preset blog8 --seeds 1 --depth 2");
+  CHECK_FALSE(holds(other.outcome.out, "claim D01"));
 }
 
 TEST_CASE("a preset with other seeds than PyTorch's is measured, and not compared") {
-  const TemporaryFolder folder;
   for (const std::string words : {"blog8 --seeds 1", "blog8 --seeds 3", "blog8_rmsnorm --seeds 3"}) {
-    const auto summary = summary_of("decay_study", "--preset " + words);
-    CHECK(summary.at("expectations").empty());
-    CHECK(summary.at("measured").contains("layer8.std"));
-    const auto& before_relu = summary.at("layers").at(0).at("std").at("norm");
+    const StudyRun run("decay_study", "--preset " + words);
+    CHECK(run.summary.at("expectations").empty());
+    CHECK(run.has("layer8.std"));
+    const Json& before_relu = run.summary.at("layers").at(0).at("std").at("norm");
     if (words.starts_with("blog8_rmsnorm"))
       CHECK(before_relu.at("median").get<double>() == Approx(1).epsilon(0.001));
   }
-  const Outcome outcome = ran("decay_study", "--seeds 1 --out " + folder / "run");
-  CHECK(holds(outcome.out, "Not compared with PyTorch's ranges"));
+  CHECK(holds(StudyRun("decay_study", "--seeds 1").outcome.out, "Not compared with PyTorch's ranges"));
 }
 
 TEST_CASE("decay_study publishes what claims need of every layer and of the net") {
-  const auto measured = measured_of("decay_study", "--depth 5 --width 32 --seeds 3 --topology residual");
+  const StudyRun run("decay_study", "--depth 5 --width 32 --seeds 3 --topology residual");
   for (const std::string key : {".std", ".weight_grad_norm", ".ratio", ".output_mean_over_std",
                                 ".linear_mean_over_std", ".along_one", ".linear_along_one"})
-    check_keys(measured, {"layer5" + key});
-  CHECK(measured.at("layer5.along_one").at("theory") == Approx(1 / std::sqrt(32.0)));
-  CHECK_FALSE(measured.contains("layer1.ratio"));
+    CHECK_MESSAGE(run.has("layer5" + key), key);
+  CHECK(run("layer5.along_one", "theory") == Approx(1 / std::sqrt(32.0)));
+  CHECK_FALSE(run.has("layer1.ratio"));
   for (const std::string key : {"std.last_over_first", "ratio.last_over_second"})
-    CHECK(measured.at(key).at("theory").is_number());
-  const auto median = [&](const std::string& key) { return value_of(measured, key); };
-  const Json one = summary_of("decay_study", "--depth 5 --width 32 --seeds 1");
+    CHECK(std::isfinite(run(key, "theory")));
+  const StudyRun one("decay_study", "--depth 5 --width 32 --seeds 1");
   for (const std::string of : {"output", "weight"}) {
     const auto norm = [&](size_t layer) {
-      return one["layers"][layer]["grad_norm"][of]["median"].get<double>();
+      return one.summary["layers"][layer]["grad_norm"][of]["median"].get<double>();
     };
-    CHECK(value_of(one["measured"], of + "_grad_norm.first_over_last") == Approx(norm(0) / norm(4)));
+    CHECK(one(of + "_grad_norm.first_over_last") == Approx(norm(0) / norm(4)));
   }
-  CHECK(median("weight_grad_norm.first_over_last") == Approx(1 / median("weight_grad_norm.last_over_first")));
+  CHECK(run("weight_grad_norm.first_over_last") == Approx(1 / run("weight_grad_norm.last_over_first")));
   for (const std::string mean : {"linear_mean", "output_mean"}) {
-    const auto mean_of = [&](const std::string& end) { return value_of(measured, mean + end, "mean"); };
-    CHECK(median(mean + ".lowest") < median(mean + ".highest"));
+    const auto mean_of = [&](const std::string& end) { return run(mean + end, "mean"); };
+    CHECK(run(mean + ".lowest") < run(mean + ".highest"));
     CHECK(mean_of(".range") == Approx(mean_of(".highest") - mean_of(".lowest")));
   }
 }
 
 TEST_CASE("BatchNorm makes a plain chain's gradients grow by pi / (pi - 1) and more, other norms do not") {
   const auto growth = [](const std::string& flags) {
-    return measured_of("decay_study", "--init he_normal --loss random " + flags)
-        .at("output_grad_norm.squared_growth");
+    return StudyRun("decay_study", "--init he_normal --loss random " + flags)
+        .measured.at("output_grad_norm.squared_growth");
   };
   // Many rows: the published limit. Four: κ and κ' of c = −1/3 by hand, (2 + κ + κ')/(1 − κ).
   CHECK(growth("--norm batchnorm --depth 3 --width 2 --batch 60000 --seeds 1").at("theory").get<double>() ==

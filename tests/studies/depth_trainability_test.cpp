@@ -1,82 +1,72 @@
 // depth_trainability as its users meet it: the built program, on images that anything but a dead net learns.
-#include <doctest/doctest.h>
-
 #include <numeric>
 #include <set>
 
-#include "../../data/hdf5_file.h"
 #include "../../experiments/depth/results.h"
 #include "../fake_mnist.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::depth_trainability_test {
 
-using Json = nlohmann::json;
-
-// Runs on the stripes, with width 64 and a rate that is given.
-Json run_on_stripes(const std::string& arguments) {
+StudyRun on_stripes(const std::string& arguments) {
   const TemporaryFolder folder;
   write_stripes(folder);
-  const Outcome run =
-      ran("depth_trainability", arguments + " --width 64 --learning_rate 3e-3 --json --mnist " +
-                                    folder.path().string() + " --out " + folder / "run");
-  return Json::parse(run.out);
+  return StudyRun("depth_trainability", arguments + " --mnist " + folder.path().string());
 }
 
-double median(const Json& summary, const std::string& key) {
-  const Json& value = summary.at("measured").at(key).at("median");
-  return value.is_number() ? value.get<double>() : std::nan("");
-}
+const std::string small = " --width 64 --learning_rate 3e-3";
 
 TEST_CASE("depth kills a plain net without a norm, and no pre-norm residual net") {
-  const Json summary = run_on_stripes(
+  const StudyRun run = on_stripes(
       "--nets plain.default.none,plain.default.rmsnorm,pre.default.none,pre.default.rmsnorm --depths 2,32 "
-      "--steps 60 --seeds 2");
-  CHECK(median(summary, "images.train") == 350);
-  CHECK(median(summary, "images.validation") == 50);
-  CHECK(median(summary, "images.test") == 100);
-  CHECK(median(summary, "blind.loss") == doctest::Approx(std::log(10)).epsilon(0.01));
+      "--steps 60 --seeds 2" +
+      small);
+  CHECK(run("images.train") == 350);
+  CHECK(run("images.validation") == 50);
+  CHECK(run("images.test") == 100);
+  CHECK(run("blind.loss") == doctest::Approx(std::log(10)).epsilon(0.01));
 
-  CHECK(median(summary, "plain.default.none.depth2.accuracy") > 0.9);
-  CHECK(median(summary, "plain.default.none.depth32.accuracy") < 0.35);
-  CHECK(median(summary, "plain.default.none.depth32.over_depth2") < -0.5);
-  CHECK(median(summary, "plain.default.none.fails_at") == 32);
-  CHECK(median(summary, "plain.default.none.trains_to") == 2);
+  CHECK(run("plain.default.none.depth2.accuracy") > 0.9);
+  CHECK(run("plain.default.none.depth32.accuracy") < 0.35);
+  CHECK(run("plain.default.none.depth32.over_depth2") < -0.5);
+  CHECK(run("plain.default.none.fails_at") == 32);
+  CHECK(run("plain.default.none.trains_to") == 2);
   // Blind: it knows how often each digit comes, no more.
-  CHECK(std::abs(median(summary, "plain.default.none.depth32.train_loss") - std::log(10)) < 0.05);
+  CHECK(std::abs(run("plain.default.none.depth32.train_loss") - std::log(10)) < 0.05);
 
-  CHECK(median(summary, "pre.default.rmsnorm.depth32.accuracy") > 0.9);
-  CHECK(std::isnan(median(summary, "pre.default.rmsnorm.fails_at")));
-  CHECK(summary["measured"]["pre.default.rmsnorm.fails_at"]["nonfinite"] == 1);
-  CHECK(median(summary, "pre.default.rmsnorm.trains_to") == 32);
+  CHECK(run("pre.default.rmsnorm.depth32.accuracy") > 0.9);
+  CHECK(std::isnan(run("pre.default.rmsnorm.fails_at")));
+  CHECK(run("pre.default.rmsnorm.fails_at", "nonfinite") == 1);
+  CHECK(run("pre.default.rmsnorm.trains_to") == 32);
 
   // The gradient: √6 a layer below the plateau of biases, which the first layers' larger inputs counter; and
   // layer 1's median has passed 31 layers more than the last one's (decay/theory.h).
-  const Json& ratio = summary["measured"]["plain.default.none.depth32.gradient_last_over_first"];
+  const std::string ratio = "plain.default.none.depth32.gradient_last_over_first";
   // Two standard deviations: log10 of the norm walks at random, by √(5 · 32 / 64) / 2 / ln 10 = 0.34.
-  CHECK(std::abs(std::log10(ratio["median"].get<double>() / ratio["theory"].get<double>())) < 0.7);
+  CHECK(std::abs(std::log10(run(ratio) / run(ratio, "theory"))) < 0.7);
   CHECK(
-      ratio["theory"].get<double>() ==
+      run(ratio, "theory") ==
       doctest::Approx(std::pow(6, 15.5) * std::sqrt(0.2 / 64) * std::exp(5 * 31 / (4.0 * 64))).epsilon(0.3));
-  CHECK(summary["findings"].size() == 2);  // D07 and D10: none speaks of 1000 layers or of gradients at 96
+  CHECK(run.summary["findings"].size() ==
+        2);  // D07 and D10: none speaks of 1000 layers or of gradients at 96
 
   // How far the first layer moved over the last is a ratio of each seed, not of medians.
-  const Json& moved = summary["measured"]["plain.default.none.depth32.moved_first_over_last"];
-  const auto& first = summary["measured"]["plain.default.none.depth32.first_moved"];
-  const auto& last = summary["measured"]["plain.default.none.depth32.last_moved"];
-  CHECK(first["median"] > 0);
-  CHECK(moved["min"] >= first["min"].get<double>() / last["max"].get<double>());
-  CHECK(moved["max"] <= first["max"].get<double>() / last["min"].get<double>());
+  const std::string net = "plain.default.none.depth32.", moved = net + "moved_first_over_last",
+                    first = net + "first_moved", last = net + "last_moved";
+  CHECK(run(first) > 0);
+  CHECK(run(moved, "min") >= run(first, "min") / run(last, "max"));
+  CHECK(run(moved, "max") <= run(first, "max") / run(last, "min"));
 }
 
 TEST_CASE("another activation is that of all hidden layers, and Fixup's is a ReLU") {
-  const std::string words = "--nets plain.default.none,pre.default.none --depths 2,8 --steps 60 --seeds 1";
-  const Json relu = run_on_stripes(words), tanh = run_on_stripes(words + " --activation tanh");
-  CHECK(median(tanh, "pre.default.none.depth8.accuracy") > 0.9);
-  const Json& ratio = tanh["measured"]["plain.default.none.depth8.gradient_last_over_first"];
-  CHECK(ratio["theory"] != relu["measured"]["plain.default.none.depth8.gradient_last_over_first"]["theory"]);
+  const std::string words = "--nets plain.default.none,pre.default.none --depths 2,8 --steps 60 --seeds 1" +
+                            small,
+                    ratio = "plain.default.none.depth8.gradient_last_over_first";
+  const StudyRun relu = on_stripes(words), tanh = on_stripes(words + " --activation tanh");
+  CHECK(tanh("pre.default.none.depth8.accuracy") > 0.9);
+  CHECK(tanh(ratio, "theory") != relu(ratio, "theory"));
   // Three standard deviations of a norm of width 64 and depth 8: √(5 · 8 / 64) / 2.
-  CHECK(std::abs(std::log(ratio["median"].get<double>() / ratio["theory"].get<double>())) < 1.2);
+  CHECK(std::abs(std::log(tanh(ratio) / tanh(ratio, "theory"))) < 1.2);
   check_refused("depth_trainability", "--activation gelu --nets fixup.he_normal.none",
                 "no place in fixup.he_normal.none, whose blocks have a ReLU of their own");
   const Json settled = Json::parse(ran("depth_trainability", "--activation gelu --print-config").out);
@@ -84,37 +74,31 @@ TEST_CASE("another activation is that of all hidden layers, and Fixup's is a ReL
 }
 
 TEST_CASE("nets that start as the identity do so at every depth") {
-  const Json summary =
-      run_on_stripes("--nets rezero.he_normal.none,fixup.he_normal.none --depths 2,16 --steps 40 --seeds 1");
-  REQUIRE(summary["expectations"].size() == 2);
-  for (const Json& expectation : summary["expectations"]) CHECK(expectation["ok"] == true);
-  CHECK(median(summary, "fixup.he_normal.none.depth16.accuracy") > 0.9);
-  CHECK(median(summary, "fixup.he_normal.none.depth16.gradient_first") == 0);
-  CHECK(median(summary, "fixup.he_normal.none.depth16.first_moved") > 0);
+  const StudyRun run = on_stripes(
+      "--nets rezero.he_normal.none,fixup.he_normal.none --depths 2,16 --steps 40 --seeds 1" + small);
+  REQUIRE(run.summary["expectations"].size() == 2);
+  for (const Json& expectation : run.summary["expectations"]) CHECK(expectation["ok"] == true);
+  CHECK(run("fixup.he_normal.none.depth16.accuracy") > 0.9);
+  CHECK(run("fixup.he_normal.none.depth16.gradient_first") == 0);
+  CHECK(run("fixup.he_normal.none.depth16.first_moved") > 0);
 }
 
 TEST_CASE("a diverged net counts as chance, and is reported") {
   // He's weights: each block triples the mean square, 3^300 is beyond f32.
-  const Json summary = run_on_stripes("--nets pre.he_normal.none --depths 2,300 --steps 3 --seeds 2");
-  CHECK(median(summary, "pre.he_normal.none.depth300.diverged") == 2);
-  CHECK(median(summary, "pre.he_normal.none.depth300.accuracy") == 0.1);
-  CHECK(summary["measured"]["pre.he_normal.none.depth300.train_loss"]["nonfinite"] == 2);
-  CHECK(median(summary, "pre.he_normal.none.depth2.diverged") == 0);
+  const StudyRun run = on_stripes("--nets pre.he_normal.none --depths 2,300 --steps 3 --seeds 2" + small);
+  CHECK(run("pre.he_normal.none.depth300.diverged") == 2);
+  CHECK(run("pre.he_normal.none.depth300.accuracy") == 0.1);
+  CHECK(run("pre.he_normal.none.depth300.train_loss", "nonfinite") == 2);
+  CHECK(run("pre.he_normal.none.depth2.diverged") == 0);
 }
 
 TEST_CASE("each sweep takes the rate of the lowest validation loss") {
-  const TemporaryFolder folder;
-  write_stripes(folder);
-  const Outcome run = ran(
-      "depth_trainability",
-      "--nets post.default.dyt,plain.orthogonal_sqrt2.none --depths 2,9 --steps 5 --seeds 2 --width 32 --mnist " +
-          folder.path().string() + " --out " + folder / "run");
-  const Json summary = Json::parse(file_text(folder / "run/summary.json"));
-  CHECK(Hdf5File::open(folder / "run/run.h5").read("/series/post.default.dyt/depth9/gradient").shape() ==
-        Shape{2, 9});
+  const StudyRun run = on_stripes(
+      "--nets post.default.dyt,plain.orthogonal_sqrt2.none --depths 2,9 --steps 5 --seeds 2 --width 32");
+  CHECK(run.series("post.default.dyt/depth9/gradient").shape() == Shape{2, 9});
 
-  REQUIRE(summary["sweeps"].size() == 4);  // two nets at two depths
-  for (const Json& sweep : summary["sweeps"]) {
+  REQUIRE(run.summary["sweeps"].size() == 4);  // two nets at two depths
+  for (const Json& sweep : run.summary["sweeps"]) {
     double lowest = INFINITY;
     for (const Json& loss : sweep["validation_loss"])
       if (loss.is_number()) lowest = std::min(lowest, loss.get<double>());
@@ -122,7 +106,7 @@ TEST_CASE("each sweep takes the rate of the lowest validation loss") {
     CHECK(sweep["validation_loss"][fmt::format("{}", sweep["best"].get<double>())] == lowest);
     const std::string net =
         fmt::format("{}.depth{}", sweep["net"].get<std::string>(), sweep["depth"].get<int64_t>());
-    CHECK(median(summary, net + ".learning_rate") == sweep["best"]);
+    CHECK(run(net + ".learning_rate") == sweep["best"]);
   }
 }
 

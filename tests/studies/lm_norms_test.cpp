@@ -1,8 +1,6 @@
 // lm_norms, the built program run small.
-#include <doctest/doctest.h>
-
 #include "../../experiments/lm_norms/results.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::lm_norms_test {
 
@@ -12,7 +10,7 @@ const std::string tiny =
     " --corpus synthetic --widths 16 --n_layer 2 --n_head 2 --n_kv_head 1 --block_size 16 --batch_size 4"
     " --eval_iters 2 --seeds 2 --pair_seeds 3 --init_std 0.144";
 
-Json measured_of(const std::string& arguments) { return isobar::measured_of("lm_norms", tiny + arguments); }
+StudyRun run_tiny(const std::string& arguments) { return StudyRun("lm_norms", tiny + arguments); }
 
 // A net that ended so, with these losses of its batches.
 TrialOutcome outcome_of(double val_loss, std::vector<double> losses = {}) {
@@ -96,77 +94,54 @@ TEST_CASE("a sweep upwards, or downwards, comes to its bound in steps of about 3
 }
 
 TEST_CASE("lm_norms compares nets seed by seed") {
-  const TemporaryFolder folder;
-  const Outcome run = ran("lm_norms", tiny +
-                                          " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt"
-                                          " --learning_rates 3e-3 --deep_nets pre.rmsnorm,post.rmsnorm"
-                                          " --deep_learning_rates 1e-2 --steps 8"
-                                          " --deep_layers 4 --deep_steps 3 --deep_warmup_iters 2 --out " +
-                                          folder / "run");
-  Json one = Json::parse(file_text(folder / "run/summary.json"));
-  const Json measured = one["measured"];
-  const auto value = [&](const std::string& key, const char* part) {
-    CAPTURE(key);
-    REQUIRE(measured.contains(key));
-    return measured[key][part].get<double>();
-  };
+  const StudyRun run = run_tiny(
+      " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt --learning_rates 3e-3 --steps 8"
+      " --deep_nets pre.rmsnorm,post.rmsnorm --deep_learning_rates 1e-2"
+      " --deep_layers 4 --deep_steps 3 --deep_warmup_iters 2");
 
   for (const char* net : {"pre.none", "pre.layernorm", "pre.rmsnorm", "post.rmsnorm", "ngpt"}) {
     CAPTURE(net);
-    const double start = value(std::string(net) + ".start_loss", "median");
-    CHECK(start == Approx(std::log(16)).epsilon(0.3));
-    CHECK(value(std::string(net) + ".lr_0.003.val_loss", "median") ==
-          value(std::string(net) + ".val_loss", "median"));
+    CHECK(run(std::string(net) + ".start_loss") == Approx(std::log(16)).epsilon(0.3));
+    CHECK(run(std::string(net) + ".lr_0.003.val_loss") == run(std::string(net) + ".val_loss"));
   }
-  CHECK(value("pre.rmsnorm.gain", "median") ==
-        Approx(value("unigram_loss", "median") - value("pre.rmsnorm.val_loss", "median")).epsilon(1e-9));
-  CHECK(value("pre.rmsnorm.gain_over_unigram", "median") ==
-        Approx(value("pre.rmsnorm.gain", "median") / value("unigram_loss", "median")).epsilon(1e-9));
+  CHECK(run("pre.rmsnorm.gain") == Approx(run("unigram_loss") - run("pre.rmsnorm.val_loss")).epsilon(1e-9));
+  CHECK(run("pre.rmsnorm.gain_over_unigram") ==
+        Approx(run("pre.rmsnorm.gain") / run("unigram_loss")).epsilon(1e-9));
   for (const char* key :
        {"16x4.post.rmsnorm.lr_0.01.val_loss", "16x4.rmsnorm.lr_0.01.post_minus_pre",
-        "16x4.rmsnorm.lr_0.01.post_share_of_pre", "16x4.warmup_2.rmsnorm.lr_0.01.post_share_of_pre"}) {
-    CAPTURE(key);
-    CHECK(measured.contains(key));
-  }
+        "16x4.rmsnorm.lr_0.01.post_share_of_pre", "16x4.warmup_2.rmsnorm.lr_0.01.post_share_of_pre"})
+    CHECK_MESSAGE(run.has(key), key);
+  const Json &measured = run.measured, &plots = run.summary["plots"];
   // Warm-up is another training of the same net from the same start.
   CHECK(measured["16x4.pre.rmsnorm.start_loss"] == measured["16x4.warmup_2.pre.rmsnorm.start_loss"]);
   CHECK(measured["16x4.pre.rmsnorm.val_loss"] != measured["16x4.warmup_2.pre.rmsnorm.val_loss"]);
   // Lengths of f32 vectors of 16 numbers, normalized after the last step.
-  CHECK(value("ngpt.end.length_error", "max") < 1e-6);
-  CHECK(value("ngpt.end.weight_length_error", "max") < 1e-6);
-  CHECK(one["corpus"] == "synthetic");
-  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
-  CHECK(file.read("/series/16x2/pre.rmsnorm/lr_0.003/std_end").shape() == Shape{3, 2});
+  CHECK(run("ngpt.end.length_error", "max") < 1e-6);
+  CHECK(run("ngpt.end.weight_length_error", "max") < 1e-6);
+  CHECK(run.summary["corpus"] == "synthetic");
+  CHECK(run.series("16x2/pre.rmsnorm/lr_0.003/std_end").shape() == Shape{3, 2});
 
   // The chart of losses: a place for each net, and the measured figures at it.
-  const Json plot = one["plots"][0];
-  CHECK(plot["ticks"] == Json({"pre.none", "pre.layernorm", "pre.rmsnorm", "post.rmsnorm", "ngpt"}));
+  CHECK(plots[0]["ticks"] == Json({"pre.none", "pre.layernorm", "pre.rmsnorm", "post.rmsnorm", "ngpt"}));
   const Json loss = measured["post.rmsnorm.val_loss"];
-  CHECK(plot["curves"][0]["points"][3] == Json({3, loss["min"], loss["median"], loss["max"]}));
-  CHECK(one["plots"][1]["key"] == "loss.16x2");
-  CHECK(one["plots"][1]["curves"].size() == 5);
-  CHECK(one["plots"][1]["curves"][0]["points"].size() == 1);  // 8 steps are less than a window
-  CHECK(one["plots"][2]["curves"][2]["points"].back()[2] ==
-        measured["pre.rmsnorm.end.last_block_std"]["median"]);
+  CHECK(plots[0]["curves"][0]["points"][3] == Json({3, loss["min"], loss["median"], loss["max"]}));
+  CHECK(plots[1]["key"] == "loss.16x2");
+  CHECK(plots[1]["curves"].size() == 5);
+  CHECK(plots[1]["curves"][0]["points"].size() == 1);  // 8 steps are less than a window
+  CHECK(plots[2]["curves"][2]["points"].back()[2] == measured["pre.rmsnorm.end.last_block_std"]["median"]);
 }
 
 TEST_CASE("lm_norms takes pairs over the seeds that both nets have, in nats and as a share of the gain") {
-  const TemporaryFolder folder;
-  const Outcome run = ran("lm_norms", tiny +
-                                          " --nets pre.layernorm,pre.rmsnorm,pre.none --steps 60"
-                                          " --deep_nets '' --out " +
-                                          folder / "run");
-  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
+  const StudyRun run = run_tiny(" --nets pre.layernorm,pre.rmsnorm,pre.none --steps 60 --deep_nets ''");
   const auto losses = [&](const std::string& net) {
-    return file.read("/series/16x2/" + net + "/lr_0.003/val_loss").to_vector<double>();
+    return run.series("16x2/" + net + "/lr_0.003/val_loss").to_vector<double>();
   };
   const std::vector<double> layernorm = losses("pre.layernorm"), rmsnorm = losses("pre.rmsnorm"),
                             none = losses("pre.none");
   REQUIRE(layernorm.size() == 3);  // --pair_seeds
   REQUIRE(rmsnorm.size() == 3);
   REQUIRE(none.size() == 2);  // --seeds
-  const Json measured = Json::parse(file_text(folder / "run/summary.json"))["measured"];
-  const double unigram = measured["unigram_loss"]["median"];
+  const double unigram = run("unigram_loss");
   const auto check_pair = [&](const std::string& key, const std::vector<double>& a) {
     CAPTURE(key);
     std::vector<double> nats, shares;
@@ -174,72 +149,71 @@ TEST_CASE("lm_norms takes pairs over the seeds that both nets have, in nats and 
       nats.push_back(a[i] - rmsnorm[i]);
       shares.push_back(nats.back() / (unigram - rmsnorm[i]));
     }
-    CHECK(measured[key]["min"] == Approx(*std::ranges::min_element(nats)));
-    CHECK(measured[key]["max"] == Approx(*std::ranges::max_element(nats)));
-    CHECK(measured[key + ".share_of_gain"]["min"] == Approx(*std::ranges::min_element(shares)));
-    CHECK(measured[key + ".share_of_gain"]["max"] == Approx(*std::ranges::max_element(shares)));
+    CHECK(run(key, "min") == Approx(*std::ranges::min_element(nats)));
+    CHECK(run(key, "max") == Approx(*std::ranges::max_element(nats)));
+    CHECK(run(key + ".share_of_gain", "min") == Approx(*std::ranges::min_element(shares)));
+    CHECK(run(key + ".share_of_gain", "max") == Approx(*std::ranges::max_element(shares)));
   };
   check_pair("pre.layernorm_minus_rmsnorm", layernorm);
   check_pair("pre.none_minus_rmsnorm", none);
-  CHECK(measured.contains("pre.none_over_rmsnorm.steps"));
-  CHECK_FALSE(measured.contains("pre.none_over_rmsnorm.largest_stable_rate"));  // of one rate
-  CHECK(measured["pre.layernorm_minus_rmsnorm.perplexity_percent"]["max"].get<double>() ==
-        Approx(100 * std::expm1(measured["pre.layernorm_minus_rmsnorm"]["max"].get<double>())));
+  CHECK(run.has("pre.none_over_rmsnorm.steps"));
+  CHECK_FALSE(run.has("pre.none_over_rmsnorm.largest_stable_rate"));  // of one rate
+  CHECK(run("pre.layernorm_minus_rmsnorm.perplexity_percent", "max") ==
+        Approx(100 * std::expm1(run("pre.layernorm_minus_rmsnorm", "max"))));
 }
 
 TEST_CASE("lm_norms widens a sweep until its best rate has a worse one on each side") {
-  const Json measured = measured_of(
+  const StudyRun run = run_tiny(
       " --nets pre.rmsnorm,ngpt@1e-3 --pair_nets pre.rmsnorm --steps 40"
       " --learning_rates 1e-4,3e-4 --deep_nets ''");
-  const double best = measured["pre.rmsnorm.best_learning_rate"]["median"];
+  const double best = run("pre.rmsnorm.best_learning_rate");
   CAPTURE(best);
   CHECK(best >= 1e-3);  // in 40 steps a rate of 3e-4 hardly moves anything
   CHECK(best < 1);
   for (const double factor : {0.3, 1.0, 10.0 / 3}) {  // both neighbours, of 1, 3, 10, 30, …
     const double rate = std::stod(fmt::format("{:.0e}", best * factor));
-    CHECK(measured.contains(fmt::format("pre.rmsnorm.lr_{}.val_loss", rate)));
+    CHECK(run.has(fmt::format("pre.rmsnorm.lr_{}.val_loss", rate)));
   }
   // A rate of its own is the only one.
-  CHECK(measured["ngpt.best_learning_rate"]["median"] == 1e-3);
-  CHECK_FALSE(measured.contains("ngpt.lr_0.0001.val_loss"));
+  CHECK(run("ngpt.best_learning_rate") == 1e-3);
+  CHECK_FALSE(run.has("ngpt.lr_0.0001.val_loss"));
 }
 
 TEST_CASE("dyt_equal begins as dyt_sqrtd, layernorm_bias as layernorm, and both part in training") {
-  const Json measured = measured_of(
+  const StudyRun run = run_tiny(
       " --nets pre.dyt,pre.dyt_sqrtd,pre.dyt_equal,pre.layernorm,pre.layernorm_bias --steps 20"
       " --pair_nets '' --deep_nets ''");
-  const auto median = [&](const char* key) { return value_of(measured, key); };
   // The same function, up to rounding in f32.
-  CHECK(median("pre.dyt_equal.start_loss") == Approx(median("pre.dyt_sqrtd.start_loss")).epsilon(1e-5));
-  CHECK(median("pre.layernorm_bias.start_loss") == Approx(median("pre.layernorm.start_loss")).epsilon(1e-6));
-  CHECK(std::abs(median("pre.dyt.start_loss") - median("pre.dyt_sqrtd.start_loss")) > 1e-3);
-  CHECK(std::abs(median("pre.dyt_sqrtd_minus_dyt_equal")) > 1e-5);
-  CHECK(std::abs(median("pre.layernorm_bias.val_loss") - median("pre.layernorm.val_loss")) > 1e-6);
+  CHECK(run("pre.dyt_equal.start_loss") == Approx(run("pre.dyt_sqrtd.start_loss")).epsilon(1e-5));
+  CHECK(run("pre.layernorm_bias.start_loss") == Approx(run("pre.layernorm.start_loss")).epsilon(1e-6));
+  CHECK(std::abs(run("pre.dyt.start_loss") - run("pre.dyt_sqrtd.start_loss")) > 1e-3);
+  CHECK(std::abs(run("pre.dyt_sqrtd_minus_dyt_equal")) > 1e-5);
+  CHECK(std::abs(run("pre.layernorm_bias.val_loss") - run("pre.layernorm.val_loss")) > 1e-6);
   // Five norms of 16 biases, in 2 blocks: two norms a block, and the last one.
-  CHECK(median("pre.layernorm_bias.parameters") - median("pre.layernorm.parameters") == 5 * 16);
+  CHECK(run("pre.layernorm_bias.parameters") - run("pre.layernorm.parameters") == 5 * 16);
 }
 
 TEST_CASE("lm_norms counts a rate that breaks a net, or teaches it nothing, as unstable and goes on") {
-  const Json measured = measured_of(
+  const StudyRun run = run_tiny(
       " --nets pre.none --widths 32 --batch_size 8 --steps 300 --learning_rates 1e-9,1e-2,1e25 --deep_nets ''");
-  CHECK(measured["pre.none.lr_1e+25.val_loss"]["nonfinite"] == 2);
-  CHECK(measured["pre.none.largest_stable_learning_rate"]["median"] == 1e-2);
-  CHECK(measured["pre.none.lr_1e-09.val_loss"]["median"] > measured["unigram_loss"]["median"]);
-  CHECK(measured["unigram_loss"]["median"].get<double>() < std::log(16));
-  CHECK(measured["unigram_loss"]["median"].get<double>() > 1.8548);  // the language's entropy
-  CHECK(measured["pre.none.best_learning_rate"]["median"] == 1e-2);
+  CHECK(run("pre.none.lr_1e+25.val_loss", "nonfinite") == 2);
+  CHECK(run("pre.none.largest_stable_learning_rate") == 1e-2);
+  CHECK(run("pre.none.lr_1e-09.val_loss") > run("unigram_loss"));
+  CHECK(run("unigram_loss") < std::log(16));
+  CHECK(run("unigram_loss") > 1.8548);  // the language's entropy
+  CHECK(run("pre.none.best_learning_rate") == 1e-2);
 }
 
 TEST_CASE("lm_norms trains every placement and BatchNorm, alike on one and two threads") {
   const std::string nets =
       " --nets peri.rmsnorm,residual_free.rmsnorm,skipinit.none,rezero.none,fixup.none,pre.batchnorm --steps 8"
       " --learning_rates 3e-3 --deep_nets '' --threads ";
-  const Json one = measured_of(nets + "1"), two = measured_of(nets + "2");
-  CHECK(one == two);
+  const StudyRun one = run_tiny(nets + "1"), two = run_tiny(nets + "2");
+  CHECK(one.measured == two.measured);
   std::set<double> losses;
   for (const char* net : {"peri.rmsnorm", "residual_free.rmsnorm", "skipinit.none", "rezero.none",
                           "fixup.none", "pre.batchnorm"})
-    losses.insert(one.at(std::string(net) + ".val_loss")["median"].get<double>());
+    losses.insert(one(std::string(net) + ".val_loss"));
   CHECK(losses.size() == 6);
 }
 

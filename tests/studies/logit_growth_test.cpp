@@ -1,16 +1,12 @@
 // logit_growth: its logits against closed forms, and the built program run small.
-#include <doctest/doctest.h>
-
 #include <cmath>
 
-#include "../../data/hdf5_file.h"
 #include "../../experiments/lm/watching/attention_logits.h"
 #include "../../nn/lm/grouped_query_attention.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::logit_growth_test {
 
-using Json = nlohmann::json;
 using doctest::Approx;
 
 const std::string tiny =
@@ -72,31 +68,27 @@ TEST_CASE("logits of attention that is not causal are refused") {
 }
 
 TEST_CASE("logit_growth measures the values that decide its claims") {
-  const TemporaryFolder folder;
-  const Outcome run = ran("logit_growth", tiny + " --out " + folder / "run");
-  const Json summary = Json::parse(file_text(folder / "run/summary.json")), measured = summary["measured"];
-  const auto median = [&](const char* key) { return value_of(measured, key); };
+  const StudyRun run("logit_growth", tiny);
   for (const char* key : {"none.logit.start", "none.logit.end", "softcap.precap.end", "qk_norm.logit.end"})
-    CHECK(median(key) > 0);
-  CHECK(median("softcap.precap.end") > 0.05);
-  CHECK(median("softcap.capped.highest") <= 0.05 * (1 + 1e-6));
-  CHECK(median("qk_norm.logit.bound_violation") < 1e-5);
-  CHECK(median("qk_norm.logit.bound.start") == Approx(std::sqrt(8.0)));
-  CHECK(median("qk_norm.logit.start") <= std::sqrt(8.0) * (1 + 1e-6));
-  CHECK(median("softcap.precap_over_cap.end") == Approx(median("softcap.precap.end") / 0.05));
-  CHECK(summary["corpus"] == "synthetic");
-  check_keys(measured,
-             {"softcap_minus_none.val_loss.share_of_gain", "qk_norm_minus_none.val_loss.share_of_gain"});
-  CHECK(median("softcap50.value.x100") == Approx(48.2014).epsilon(1e-5));  // 50 tanh 2
-  CHECK(median("softcap50.slope.x100") == Approx(0.070651).epsilon(1e-4));
-  CHECK(median("softcap50.largest_gap_to_clip_over_cap") == Approx(0.238406).epsilon(1e-4));
+    CHECK(run(key) > 0);
+  CHECK(run("softcap.precap.end") > 0.05);
+  CHECK(run("softcap.capped.highest") <= 0.05 * (1 + 1e-6));
+  CHECK(run("qk_norm.logit.bound_violation") < 1e-5);
+  CHECK(run("qk_norm.logit.bound.start") == Approx(std::sqrt(8.0)));
+  CHECK(run("qk_norm.logit.start") <= std::sqrt(8.0) * (1 + 1e-6));
+  CHECK(run("softcap.precap_over_cap.end") == Approx(run("softcap.precap.end") / 0.05));
+  CHECK(run.summary["corpus"] == "synthetic");
+  CHECK(run.has("softcap_minus_none.val_loss.share_of_gain"));
+  CHECK(run.has("qk_norm_minus_none.val_loss.share_of_gain"));
+  CHECK(run("softcap50.value.x100") == Approx(48.2014).epsilon(1e-5));  // 50 tanh 2
+  CHECK(run("softcap50.slope.x100") == Approx(0.070651).epsilon(1e-4));
+  CHECK(run("softcap50.largest_gap_to_clip_over_cap") == Approx(0.238406).epsilon(1e-4));
 
-  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
-  CHECK(file.read("/series/step").to_vector<double>() == std::vector<double>{0, 8, 16, 20});
-  CHECK(file.read("/series/softcap/logit").shape() == Shape{4, 2});
+  CHECK(run.series("step").to_vector<double>() == std::vector<double>{0, 8, 16, 20});
+  CHECK(run.series("softcap/logit").shape() == Shape{4, 2});
 
   // The curves end at the measured figures: [step, least, median, most].
-  const Json curves = summary["plots"][0]["curves"];
+  const Json& curves = run.summary["plots"][0]["curves"];
   REQUIRE(curves.size() == 6);
   for (const auto& [i, key] : {std::pair{0, "none.logit.end"},
                                {1, "softcap.precap.end"},
@@ -106,7 +98,7 @@ TEST_CASE("logit_growth measures the values that decide its claims") {
     const char* wanted = key;
     CAPTURE(wanted);
     CHECK(curves[static_cast<size_t>(i)]["points"].back() ==
-          Json({20, measured[key]["min"], measured[key]["median"], measured[key]["max"]}));
+          Json({20, run(key, "min"), run(key), run(key, "max")}));
   }
   CHECK(curves[4]["points"].back()[2] == 0.05);
   CHECK(curves[5]["role"] == "theory");

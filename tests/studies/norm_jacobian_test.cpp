@@ -3,7 +3,7 @@
 
 #include "../../autograd/ops.h"
 #include "../../experiments/jacobian/fit.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::norm_jacobian_test {
 
@@ -116,42 +116,40 @@ TEST_CASE("the population's error is that of a large sample") {
 }
 
 TEST_CASE("norm_jacobian's measurements are the closed forms") {
-  const Json summary = summary_of("norm_jacobian", "--tiny"), measured = summary["measured"];
-  const auto median = [&](const std::string& key) { return value_of(measured, key); };
+  const StudyRun run("norm_jacobian", "--tiny");
   // Literals: d − 1 and d − 2, and one more with eps.
-  CHECK(median("jacobian.rmsnorm.d64.rank") == 63);
-  CHECK(median("jacobian.layernorm.d64.rank") == 62);
-  CHECK(median("jacobian.unit.d4.rank") == 3);
-  CHECK(median("jacobian.rmsnorm_eps.d512.rank") == 512);
-  CHECK(median("jacobian.layernorm_eps.d512.rank") == 511);
-  CHECK(median("jacobian.rmsnorm.d512.max_abs_diff") < 1e-14);
-  CHECK(median("jacobian.rmsnorm.d512.null") < 1e-14);
-  CHECK(median("jacobian.rmsnorm_eps.d512.null_with_eps") == Approx(1e-5 / 4).epsilon(0.3));  // E x² = 2.5
+  CHECK(run("jacobian.rmsnorm.d64.rank") == 63);
+  CHECK(run("jacobian.layernorm.d64.rank") == 62);
+  CHECK(run("jacobian.unit.d4.rank") == 3);
+  CHECK(run("jacobian.rmsnorm_eps.d512.rank") == 512);
+  CHECK(run("jacobian.layernorm_eps.d512.rank") == 511);
+  CHECK(run("jacobian.rmsnorm.d512.max_abs_diff") < 1e-14);
+  CHECK(run("jacobian.rmsnorm.d512.null") < 1e-14);
+  CHECK(run("jacobian.rmsnorm_eps.d512.null_with_eps") == Approx(1e-5 / 4).epsilon(0.3));  // E x² = 2.5
   // √512 and √511, less what eps = 1e-5 takes.
-  CHECK(median("bound.rmsnorm.d512") == Approx(22.62741699).epsilon(1e-8));
-  CHECK(median("bound.layernorm.d512") == Approx(22.60530911).epsilon(1e-8));
-  CHECK(median("slope_at_0.d512.dyt_default") == 0.5);
-  CHECK(median("slope_at_0.d512.dyt_sqrtd_default") == Approx(1).epsilon(1e-14));
-  CHECK(median("dyt.d512.trainable_numbers") == 1025);
-  CHECK(median("dyt_as_dyt_sqrtd.d512.alpha") == Approx(0.0441941738).epsilon(1e-9));
-  CHECK(median("exact_per_element.d512.max_abs_diff") < 1e-13);
-  CHECK(median("ode.dyt_sqrtd.d512.slope_residual") < 1e-13);
-  CHECK(median("expansion.across.d512.s1.remainder") == Approx(std::sqrt(2) - 1).epsilon(1e-12));
-  CHECK(median("expansion.along.d512.s1.remainder") < 1e-14);
-  CHECK(median("clip.isru.largest_gap") == Approx(0.292893).epsilon(1e-5));  // 1 − 1/√2
-  CHECK(median("clip.tanh.largest_gap") == Approx(0.238406).epsilon(1e-5));  // 1 − tanh 1
-  CHECK(median("sign.isru.gap.k10") == Approx(0.0049628).epsilon(1e-4));     // 1 − 10/√101
-  CHECK(median("chain.sign.error") < 1e-15);
-  CHECK(median("chain.sign.mse") ==
-        Approx(2 - 2 * std::sqrt(2 / 3.14159265)).epsilon(0.02));  // 65,536 numbers
-  CHECK(median("ode.dyisru.d512.c511.integrated_diff") < 1e-8);
-  CHECK(median("second.rmsnorm.d64.finite_difference_diff") < 1e-6);
+  CHECK(run("bound.rmsnorm.d512") == Approx(22.62741699).epsilon(1e-8));
+  CHECK(run("bound.layernorm.d512") == Approx(22.60530911).epsilon(1e-8));
+  CHECK(run("slope_at_0.d512.dyt_default") == 0.5);
+  CHECK(run("slope_at_0.d512.dyt_sqrtd_default") == Approx(1).epsilon(1e-14));
+  CHECK(run("dyt.d512.trainable_numbers") == 1025);
+  CHECK(run("dyt_as_dyt_sqrtd.d512.alpha") == Approx(0.0441941738).epsilon(1e-9));
+  CHECK(run("exact_per_element.d512.max_abs_diff") < 1e-13);
+  CHECK(run("ode.dyt_sqrtd.d512.slope_residual") < 1e-13);
+  CHECK(run("expansion.across.d512.s1.remainder") == Approx(std::sqrt(2) - 1).epsilon(1e-12));
+  CHECK(run("expansion.along.d512.s1.remainder") < 1e-14);
+  CHECK(run("clip.isru.largest_gap") == Approx(0.292893).epsilon(1e-5));  // 1 − 1/√2
+  CHECK(run("clip.tanh.largest_gap") == Approx(0.238406).epsilon(1e-5));  // 1 − tanh 1
+  CHECK(run("sign.isru.gap.k10") == Approx(0.0049628).epsilon(1e-4));     // 1 − 10/√101
+  CHECK(run("chain.sign.error") < 1e-15);
+  CHECK(run("chain.sign.mse") == Approx(2 - 2 * std::sqrt(2 / 3.14159265)).epsilon(0.02));  // 65,536 numbers
+  CHECK(run("ode.dyisru.d512.c511.integrated_diff") < 1e-8);
+  CHECK(run("second.rmsnorm.d64.finite_difference_diff") < 1e-6);
   // For normal inputs the sum of 511 squares is about 511, and both curves are nearly straight.
-  CHECK(median("fit.normal.dyisru.p") == Approx(511).epsilon(0.1));
-  CHECK(median("fit.normal.dyisru.mse") < 0.01);
-  CHECK(median("fit.normal.dyisru_over_dyt") == Approx(1).epsilon(0.01));
+  CHECK(run("fit.normal.dyisru.p") == Approx(511).epsilon(0.1));
+  CHECK(run("fit.normal.dyisru.mse") < 0.01);
+  CHECK(run("fit.normal.dyisru_over_dyt") == Approx(1).epsilon(0.01));
   // Where the others are normal, an outlier's own value is all that counts: DyISRU has the very curve.
-  CHECK(median("fit.sweep_alone.dyisru_over_dyt") < 0.5);
+  CHECK(run("fit.sweep_alone.dyisru_over_dyt") < 0.5);
 
   // No function of one element is better than E[y|x]. DyISRU reaches it for normal inputs: its error is
   // larger by a part that has the square of E[y|x]'s own small curvature, 1e-5 at most. With a loud channel
@@ -161,19 +159,19 @@ TEST_CASE("norm_jacobian's measurements are the closed forms") {
       for (const char* kind : {"fit.", "fit_gain."}) {
         const std::string key = std::string(kind) + inputs + "." + curve + "_over_best";
         CAPTURE(key);
-        CHECK(median(key) >= 1 - 1e-12);
+        CHECK(run(key) >= 1 - 1e-12);
       }
-  CHECK(median("fit.normal.dyisru_over_best") < 1.0001);
-  CHECK(median("fit.normal.dyt_over_best") > 1.0003);
-  CHECK(median("fit.outlier_channel.dyisru_over_best") == Approx(1.41).epsilon(0.005));  // the referee's 1.41
-  CHECK(median("fit.constant_outlier.dyisru_over_best") > 1000);
+  CHECK(run("fit.normal.dyisru_over_best") < 1.0001);
+  CHECK(run("fit.normal.dyt_over_best") > 1.0003);
+  CHECK(run("fit.outlier_channel.dyisru_over_best") == Approx(1.41).epsilon(0.005));  // the referee's 1.41
+  CHECK(run("fit.constant_outlier.dyisru_over_best") > 1000);
 
   // Modules and closed forms draw the same curves; RMSNorm's eps of 1e-5 takes 1e-4 of 22.6 at most, and
   // DyISRU's ln C = 6.24 begins as f32, off by up to 2.4e-7, which moves y by up to 0.193 √512 times that.
-  const Json curves = summary["plots"][0]["curves"];
+  const Json& curves = run.summary["plots"][0]["curves"];
   for (const auto& [module, theory, bound] :
        {std::tuple{0, 4, 2e-4}, std::tuple{1, 5, 1e-12}, std::tuple{2, 6, 1.1e-6}}) {
-    const Json ours = curves[static_cast<size_t>(module)], closed = curves[static_cast<size_t>(theory)];
+    const Json &ours = curves[static_cast<size_t>(module)], &closed = curves[static_cast<size_t>(theory)];
     CAPTURE(closed["label"]);
     CHECK(closed["role"] == "theory");
     for (size_t i = 0; i < ours["points"].size(); ++i)

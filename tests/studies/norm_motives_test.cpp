@@ -4,7 +4,7 @@
 #include "../../experiments/harness/measurements.h"
 #include "../../experiments/norm_motives/net.h"
 #include "../../optim/sgd.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::norm_motives_test {
 
@@ -114,21 +114,20 @@ TEST_CASE("an epoch has each of the images once, in an order of its own") {
 }
 
 TEST_CASE("norm_motives publishes its keys") {
-  const auto measured = measured_of("norm_motives", small);
-  check_keys(
-      measured,
-      {"none.steps", "batchnorm.largest_rate_over_none", "batchnorm.steps_over_none",
-       "rmsnorm.accuracy.shifted_minus_none", "shift.batchnorm.shift_of_inputs_over_none",
-       "shift.batchnorm_slow.steps_over_none", "shift.noisy.steps_over_batchnorm",
-       "shift.batchnorm.shift_in_a_step_of_gradients_over_none", "layernorm_plain.loss.seen_minus_layernorm",
-       "skewed.layernorm.accuracy.same_minus_rmsnorm", "skewed.layernorm.steps_over_rmsnorm",
-       "few.statistics8.gap.loss_minus_statistics256", "batch2.batchnorm.accuracy.same_minus_groupnorm"});
-  CHECK(measured.at("none.steps").at("median") == 3);  // three steps reach no target
-  CHECK(measured.at("batchnorm.steps_over_none").at("median") == 1);
+  const StudyRun run("norm_motives", small);
+  for (const char* key :
+       {"none.steps", "batchnorm.largest_rate_over_none", "batchnorm.steps_over_none",
+        "rmsnorm.accuracy.shifted_minus_none", "shift.batchnorm.shift_of_inputs_over_none",
+        "shift.batchnorm_slow.steps_over_none", "shift.noisy.steps_over_batchnorm",
+        "shift.batchnorm.shift_in_a_step_of_gradients_over_none", "layernorm_plain.loss.seen_minus_layernorm",
+        "skewed.layernorm.accuracy.same_minus_rmsnorm", "skewed.layernorm.steps_over_rmsnorm",
+        "few.statistics8.gap.loss_minus_statistics256", "batch2.batchnorm.accuracy.same_minus_groupnorm"})
+    CHECK_MESSAGE(run.has(key), key);
+  CHECK(run("none.steps") == 3);  // three steps reach no target
+  CHECK(run("batchnorm.steps_over_none") == 1);
   // A step of SGD at least moves something, and a batch norm's inputs have its own std.
-  CHECK(measured.at("shift.none.shift_of_inputs").at("min") > 0);
-  CHECK(value_of(measured, "batch2.batchnorm.rate") ==
-        Approx(value_of(measured, "batchnorm.rate") * std::sqrt(2.0 / 64)));
+  CHECK(run("shift.none.shift_of_inputs", "min") > 0);
+  CHECK(run("batch2.batchnorm.rate") == Approx(run("batchnorm.rate") * std::sqrt(2.0 / 64)));
 }
 
 }  // namespace isobar::norm_motives_test

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "../../experiments/harness/json.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::fixtures {
 
@@ -72,9 +71,7 @@ TEST_CASE("PyTorch's literals agree with the definitions, and with no similar fo
 }
 
 TEST_CASE("norm_properties' measurements are the closed forms") {
-  const Json measured = measured_of("norm_properties", "--seeds 2");
-  const auto median = [&](const std::string& key) { return value_of(measured, key); };
-  const auto theory = [&](const std::string& key) { return value_of(measured, key, "theory"); };
+  const StudyRun run("norm_properties", "--seeds 2");
   // √in. The variance is over 32 rows of χ² with `in` degrees of freedom: the std is uncertain by 1/√(64 in),
   // 1.1 % for 128, and by 1/√(2 in out) more, below 0.4 %.
   for (const auto& [product, in] : {std::pair{"128_to_512", 128},
@@ -83,40 +80,39 @@ TEST_CASE("norm_properties' measurements are the closed forms") {
                                     {"512_to_2048", 512},
                                     {"2048_to_512", 2048}}) {
     const std::string key = std::string("product.std.") + product;
-    CHECK(theory(key) == Approx(std::sqrt(in)));
-    CHECK(median(key) == Approx(std::sqrt(in)).epsilon(0.05));
+    CHECK(run(key, "theory") == Approx(std::sqrt(in)));
+    CHECK(run(key) == Approx(std::sqrt(in)).epsilon(0.05));
   }
   // BatchNorm's error over 4096 channels, whose mean square has a std of about √(2/4096): half of that, and
   // room for the heavy tails of batches of two. Literals: √(2 − 2 E s), E s by Python's math.lgamma.
   for (const auto& [batch, error] : {std::pair{"b2", 0.93361}, {"b8", 0.44113}, {"b32", 0.21750}}) {
     const std::string key = std::string("batch.batchnorm.error.") + batch;
-    CHECK(theory(key) == Approx(error).epsilon(1e-4));
-    CHECK(median(key) == Approx(error).epsilon(0.05));
+    CHECK(run(key, "theory") == Approx(error).epsilon(1e-4));
+    CHECK(run(key) == Approx(error).epsilon(0.05));
   }
   // 1/√2, over 64 rows each uncertain by 0.019.
-  CHECK(median("skew.layernorm_cosine.mean") == Approx(std::sqrt(0.5)).epsilon(0.02));
-  CHECK(median("rescale.example.population_std_error") == Approx(0.3595).epsilon(1e-3));
-  CHECK(median("zero.rmsnorm.with_eps") == 0);
-  CHECK(median("zero.rmsnorm.without_eps.is_nan") == 1);
-  CHECK(median("zero.rmsnorm.gradient_with_eps") == Approx(1000));  // 1/√1e-6
-  CHECK(median("zero.rmsnorm.gradient_without_eps.is_nan") == 1);
-  CHECK(value_of(measured, "information.doubled.change", "max") == 0);
-  CHECK(value_of(measured, "information.doubled.change_with_eps_in_f32", "min") ==
-        Approx(0.375e-5).epsilon(0.1));
+  CHECK(run("skew.layernorm_cosine.mean") == Approx(std::sqrt(0.5)).epsilon(0.02));
+  CHECK(run("rescale.example.population_std_error") == Approx(0.3595).epsilon(1e-3));
+  CHECK(run("zero.rmsnorm.with_eps") == 0);
+  CHECK(run("zero.rmsnorm.without_eps.is_nan") == 1);
+  CHECK(run("zero.rmsnorm.gradient_with_eps") == Approx(1000));  // 1/√1e-6
+  CHECK(run("zero.rmsnorm.gradient_without_eps.is_nan") == 1);
+  CHECK(run("information.doubled.change", "max") == 0);
+  CHECK(run("information.doubled.change_with_eps_in_f32", "min") == Approx(0.375e-5).epsilon(0.1));
   // 1.641 = 0.3265/0.3408^1.5, 0.620 = (2 Φ(0.3989) − 1)/½; of 2 × 64 rows of 512, uncertain by 0.01.
-  CHECK(theory("symmetry.skewness.before") == Approx(1.641).epsilon(1e-3));
-  CHECK(median("symmetry.skewness.before") == Approx(1.641).epsilon(0.05));
-  CHECK(theory("symmetry.imbalance.after_over_before") == Approx(0.6201).epsilon(1e-3));
-  CHECK(median("symmetry.imbalance.after_over_before") == Approx(0.6201).epsilon(0.1));
-  CHECK(median("count.rmsnorm512_without_weight") == 0);
+  CHECK(run("symmetry.skewness.before", "theory") == Approx(1.641).epsilon(1e-3));
+  CHECK(run("symmetry.skewness.before") == Approx(1.641).epsilon(0.05));
+  CHECK(run("symmetry.imbalance.after_over_before", "theory") == Approx(0.6201).epsilon(1e-3));
+  CHECK(run("symmetry.imbalance.after_over_before") == Approx(0.6201).epsilon(0.1));
+  CHECK(run("count.rmsnorm512_without_weight") == 0);
   // normalization_comparison.py: 1000 × 512 numbers, so that a mean is uncertain by 5/√512000 = 0.007.
-  CHECK(median("script.comparison.rmsnorm.mean") == Approx(2 / std::sqrt(29)).epsilon(0.03));
-  CHECK(median("script.comparison.rmsnorm.std") == Approx(5 / std::sqrt(29)).epsilon(0.01));
-  CHECK(median("script.explained.rmsnorm.rms") == Approx(1).epsilon(5e-5));
-  CHECK(median("script.explained.input.max") > 3);  // of 10,240 numbers N(0, 1)
-  CHECK(median("torch.minimind_block.error") <= 1e-13);
-  CHECK(median("torch.minimind_block.post_norm.difference") > 1e-3);
-  CHECK(median("torch.promotion.fp16_times_f32_is_f32") == 1);
+  CHECK(run("script.comparison.rmsnorm.mean") == Approx(2 / std::sqrt(29)).epsilon(0.03));
+  CHECK(run("script.comparison.rmsnorm.std") == Approx(5 / std::sqrt(29)).epsilon(0.01));
+  CHECK(run("script.explained.rmsnorm.rms") == Approx(1).epsilon(5e-5));
+  CHECK(run("script.explained.input.max") > 3);  // of 10,240 numbers N(0, 1)
+  CHECK(run("torch.minimind_block.error") <= 1e-13);
+  CHECK(run("torch.minimind_block.post_norm.difference") > 1e-3);
+  CHECK(run("torch.promotion.fp16_times_f32_is_f32") == 1);
 }
 
 }  // namespace isobar::norm_properties_test

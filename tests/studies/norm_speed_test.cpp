@@ -1,14 +1,12 @@
 // norm_speed as its users meet it. It checks of times only that they are there, positive, and consistent.
 // What is counted is held against sums by hand.
-#include <doctest/doctest.h>
-
 #include <cstdlib>
 #include <limits>
 
 #include "../../core/rng.h"
 #include "../../experiments/speed/clock.h"
 #include "../../experiments/speed/variants.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::norm_speed_test {
 
@@ -84,9 +82,7 @@ TEST_CASE("work is counted from the tape and from the kernels") {
 }
 
 TEST_CASE("norm_speed publishes quotients of times, passes and counts, of norms and of a model's step") {
-  const TemporaryFolder folder;
-  const Outcome run = ran("norm_speed", "--quick --processes 1 --turn_ms 0.2 --json --out " + folder / "run");
-  const Json summary = Json::parse(run.out), measured = summary["measured"];
+  const StudyRun run("norm_speed", "--quick --processes 1 --turn_ms 0.2");
   for (const char* mode : {"forward", "forward_backward"})
     for (const char* shape : {"32x512", "1000x512"})
       for (const char* pair :
@@ -98,40 +94,36 @@ TEST_CASE("norm_speed publishes quotients of times, passes and counts, of norms 
         for (const char* end : {"", ".best"}) {
           const std::string key = std::string(mode) + "." + shape + "." + pair + end;
           CAPTURE(key);
-          REQUIRE(measured.contains(key));
-          CHECK(measured[key]["median"] > 0);  // how fast depends on the machine and its load
-          CHECK(measured[key]["nonfinite"] == 0);
+          CHECK(run(key) > 0);  // how fast depends on the machine and its load
+          CHECK(run(key, "nonfinite") == 0);
         }
   // 15 passes to 7, and 12 to 2.
-  CHECK(measured["forward.1000x512.layernorm_var_over_rmsnorm_spelled"]["theory"] ==
-        doctest::Approx(15.0 / 7));
-  CHECK(measured["forward.1000x512.layernorm_squares_over_rmsnorm"]["theory"] == 6);
+  CHECK(run("forward.1000x512.layernorm_var_over_rmsnorm_spelled", "theory") == doctest::Approx(15.0 / 7));
+  CHECK(run("forward.1000x512.layernorm_squares_over_rmsnorm", "theory") == 6);
 
-  const Json& seconds = summary["timing"]["seconds"];
+  const Json& seconds = run.summary["timing"]["seconds"];
   CHECK(seconds["forward.1000x512.triad"]["median"] > 0);
   // A quotient of a round, and that of the best of some rounds, lies between the quotients of the extremes.
   const Json &a = seconds["forward.32x512.dyt"], &b = seconds["forward.32x512.rmsnorm"];
   for (const char* key : {"forward.32x512.dyt_over_rmsnorm", "forward.32x512.dyt_over_rmsnorm.best"}) {
-    CHECK(measured[key]["max"] <= a["max"].get<double>() / b["min"].get<double>());
-    CHECK(measured[key]["min"] >= a["min"].get<double>() / b["max"].get<double>());
+    CHECK(run(key, "max") <= a["max"].get<double>() / b["min"].get<double>());
+    CHECK(run(key, "min") >= a["min"].get<double>() / b["max"].get<double>());
   }
-  CHECK(Hdf5File::open(folder / "run/run.h5").read("/series/forward.32x512.rmsnorm").numel() == 15);
+  CHECK(run.series("forward.32x512.rmsnorm").numel() == 15);
 
   // Counts: rows of 512 and weights shared by 1000 rows add little to what each element takes.
-  CHECK(measured["reductions.layernorm_squares"]["median"] == 2);
-  CHECK(measured["reductions.rmsnorm_spelled"]["median"] == 1);
+  CHECK(run("reductions.layernorm_squares") == 2);
+  CHECK(run("reductions.rmsnorm_spelled") == 1);
   // 7 operations an element both; the sums are over 512 columns and over 1000 rows.
-  CHECK(measured["flops.layernorm_squares_over_batchnorm"]["median"] == doctest::Approx(1).epsilon(0.01));
-  CHECK(measured["flops.layernorm_squares_over_batchnorm_inference"]["median"] ==
-        doctest::Approx(7.0 / 4).epsilon(0.01));
+  CHECK(run("flops.layernorm_squares_over_batchnorm") == doctest::Approx(1).epsilon(0.01));
+  CHECK(run("flops.layernorm_squares_over_batchnorm_inference") == doctest::Approx(7.0 / 4).epsilon(0.01));
   for (const char* count : {"1000", "512000"}) {
     const std::string key = std::string("root.") + count;
-    for (const char* quotient : {".two_loops_over_one.best", ".exact_over_estimate.best"}) {
-      CHECK(measured[key + quotient]["median"] > 0);
-    }
+    for (const char* quotient : {".two_loops_over_one.best", ".exact_over_estimate.best"})
+      CHECK(run(key + quotient) > 0);
     // A Newton step squares the estimate's error: 3/2 e², with e below 2^-11 on any x86 and 2^-8 on ARM.
-    CHECK(measured[key + ".estimate.relative_error"]["median"] < 3e-5);
-    CHECK(measured[key + ".estimate.relative_error"]["median"] > 0);
+    CHECK(run(key + ".estimate.relative_error") < 3e-5);
+    CHECK(run(key + ".estimate.relative_error") > 0);
   }
   struct Counted {
     const char* variant;
@@ -144,45 +136,41 @@ TEST_CASE("norm_speed publishes quotients of times, passes and counts, of norms 
         Counted{"rmsnorm_script", 4, 7}, Counted{"batchnorm", 7, 12}, Counted{"batchnorm_inference", 4, 8}}) {
     const std::string variant = counted.variant;
     CAPTURE(variant);
-    CHECK(measured["flops." + variant]["median"] == doctest::Approx(counted.flops).epsilon(0.01));
-    CHECK(measured["bytes." + variant]["median"] == doctest::Approx(4 * counted.passes).epsilon(0.02));
+    CHECK(run("flops." + variant) == doctest::Approx(counted.flops).epsilon(0.01));
+    CHECK(run("bytes." + variant) == doctest::Approx(4 * counted.passes).epsilon(0.02));
   }
 
   // A whole model's step, and whether the machine was busy.
   for (const char* what : {"step", "inference"}) {
-    const Json& quotient = measured[fmt::format("model.{}.layernorm_over_rmsnorm.best", what)];
-    CHECK(quotient["median"] > 0);
-    CHECK(quotient["nonfinite"] == 0);
+    const std::string quotient = fmt::format("model.{}.layernorm_over_rmsnorm.best", what);
+    CHECK(run(quotient) > 0);
+    CHECK(run(quotient, "nonfinite") == 0);
   }
   // 2 · 4 + 1 biases of 128 among the parameters, and no other difference.
-  const Json& saved = measured["model.parameters.saved_percent"];
-  CHECK(saved["median"].get<double>() == doctest::Approx(saved["theory"].get<double>()).epsilon(1e-9));
+  const std::string saved = "model.parameters.saved_percent";
+  CHECK(run(saved) == doctest::Approx(run(saved, "theory")).epsilon(1e-9));
   // Each bias takes a parameter, a gradient and AdamW's two moments, in blocks rounded up to a quarter of a
   // power of two: 9 · 4 · 512 bytes, and LayerNorm keeps nothing else that RMSNorm does not.
-  const double difference =
-      value_of(measured, "model.peak_mib.layernorm") - value_of(measured, "model.peak_mib.rmsnorm");
+  const double difference = run("model.peak_mib.layernorm") - run("model.peak_mib.rmsnorm");
   CHECK(difference >= 9 * 3 * 512.0 / (1 << 20));
   CHECK(difference <= 9 * 8 * 512.0 / (1 << 20));
-  const Disturbance seen{.lost_share = value_of(measured, "machine.lost_share"),
-                         .spread = value_of(measured, "machine.disturbance"),
-                         .disagreement = value_of(measured, "machine.disagreement")};
-  if (seen.busy()) CHECK(value_of(measured, "machine.busy") == 1);
+  const Disturbance seen{.lost_share = run("machine.lost_share"),
+                         .spread = run("machine.disturbance"),
+                         .disagreement = run("machine.disagreement")};
+  if (seen.busy()) CHECK(run("machine.busy") == 1);
 }
 
 // Each takes seconds of a processor: in .ci/long rest.
 TEST_CASE("several processes of norm_speed give a value each" *
           doctest::skip(std::getenv("ISOBAR_THOROUGH") == nullptr)) {
-  const TemporaryFolder folder;
-  const Outcome run =
-      ran("norm_speed", "--shapes 2x8 --turn_ms 0.1 --processes 2 --json --out " + folder / "run");
-  const Json measured = Json::parse(run.out)["measured"];
+  const StudyRun run("norm_speed", "--shapes 2x8 --turn_ms 0.1 --processes 2");
   for (const char* what : {"step", "inference"}) {
     // Its median over five groups of rounds.
     const std::string key = fmt::format("model.{}.layernorm_over_rmsnorm.best", what);
-    CHECK(measured[key]["values"].size() == 2);
-    const Json other = Json::parse(file_text(folder / "run/process_2/summary.json"))["measured"];
+    CHECK(run.measured[key]["values"].size() == 2);
+    const Json other = Json::parse(run.text("process_2/summary.json"))["measured"];
     CHECK(other[key]["values"].size() == 1);
-    CHECK(measured[key]["values"][1] == other[key]["median"]);
+    CHECK(run.measured[key]["values"][1] == other[key]["median"]);
   }
 }
 

@@ -1,19 +1,14 @@
 // train_lm as its users meet it: the built program, run on real text.
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <numeric>
 
-#include "../../data/hdf5_file.h"
 #include "../../experiments/lm/training/config.h"
 #include "../../experiments/lm/training/corpus.h"
 #include "../../nn/model.h"
 #include "../message_of.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::train_lm_test {
-
-using Json = nlohmann::json;
 
 // A model that trains in a second.
 const std::string tiny =
@@ -21,16 +16,12 @@ const std::string tiny =
     " --max_iters 12 --warmup_iters 2 --eval_interval 6 --eval_iters 2 --log_interval 5";
 
 TEST_CASE("train_lm with Muon beside AdamW gives the same bits on one and on two threads, at WSD's rates") {
-  const TemporaryFolder folder;
-  for (const char* threads : {"1", "2"}) {
-    const Outcome run =
-        ran("train_lm", tiny + " --optimizer muon --schedule wsd --decay_iters 4 --no-tie_embeddings" +
-                            " --learning_rate 0.01 --min_lr 0.002 --threads " + threads + " --out " +
-                            folder / threads);
-  }
-  CHECK(file_text(folder / "1/loss.csv") == file_text(folder / "2/loss.csv"));
-  const std::vector<double> rates =
-      Hdf5File::open(folder / "1/run.h5").read("/series/learning_rate").to_vector<double>();
+  const std::string words = tiny +
+                            " --optimizer muon --schedule wsd --decay_iters 4 --no-tie_embeddings"
+                            " --learning_rate 0.01 --min_lr 0.002 --threads ";
+  const StudyRun one("train_lm", words + "1"), two("train_lm", words + "2");
+  CHECK(one.text("loss.csv") == two.text("loss.csv"));
+  const std::vector<double> rates = one.series("learning_rate").to_vector<double>();
   REQUIRE(rates.size() == 12);
   CHECK(rates[1] == doctest::Approx(0.01 * 2 / 3).epsilon(1e-12));        // warming up
   CHECK(rates[8] == doctest::Approx(0.01).epsilon(1e-12));                // 12 − 4: the last one up there
@@ -38,10 +29,9 @@ TEST_CASE("train_lm with Muon beside AdamW gives the same bits on one and on two
 }
 
 TEST_CASE("train_lm's summary, HDF5 file and log hold what its loop saw") {
-  const TemporaryFolder folder;
-  const Outcome run = ran("train_lm", tiny + " --json --out " + folder / "run");
-  const Json summary = Json::parse(run.out);
-  CHECK(summary == Json::parse(file_text(folder / "run/summary.json")));
+  const StudyRun run("train_lm", tiny + " --json");
+  const Json& summary = run.summary;
+  CHECK(run.outcome.out == run.text("summary.json"));
   for (const char* key :
        {"config", "environment", "timing", "parameters", "iterations", "train_loss", "val_loss",
         "best_val_loss", "perplexity", "bits_per_char", "entropy_floor", "bigram_loss", "modules", "sample"})
@@ -53,13 +43,12 @@ TEST_CASE("train_lm's summary, HDF5 file and log hold what its loop saw") {
   CHECK(summary["perplexity"].get<double>() ==
         doctest::Approx(std::exp(summary["val_loss"].get<double>())).epsilon(1e-12));
 
-  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
-  CHECK(file.read("/series/loss").numel() == 12);
-  CHECK(file.read("/series/module_step").to_vector<double>() == std::vector<double>{0, 5, 10, 11});
+  CHECK(run.series("loss").numel() == 12);
+  CHECK(run.series("module_step").to_vector<double>() == std::vector<double>{0, 5, 10, 11});
 
   // The log has std and gradient norm of each module at each log step, the console has not.
-  const std::string log = file_text(folder / "run/run.log");
-  std::istringstream layers(file_text(folder / "run/layers.csv"));
+  const std::string log = run.text("run.log");
+  std::istringstream layers(run.text("layers.csv"));
   std::string row;
   std::getline(layers, row);  // the names of the columns
   int rows = 0;
@@ -70,20 +59,18 @@ TEST_CASE("train_lm's summary, HDF5 file and log hold what its loop saw") {
     CHECK_MESSAGE(holds(log, line), line);
   }
   CHECK(rows >= 4 * 30);
-  CHECK_FALSE(holds(run.out + run.err, ": std "));
+  CHECK_FALSE(holds(run.outcome.out + run.outcome.err, ": std "));
 }
 
 TEST_CASE("run.h5 has the shares of every module's values at each log step, and the summary some of them") {
-  const TemporaryFolder folder;
-  const Outcome run = ran("train_lm", tiny + " --log_interval 1 --max_iters 30 --out " + folder / "run");
-  const Hdf5File file = Hdf5File::open(folder / "run/run.h5");
-  const auto modules = static_cast<int64_t>(file.read_strings("/modules").size());
-  const Json summary = Json::parse(file_text(folder / "run/summary.json"));
-  REQUIRE(summary["ridges"].size() == 2);
-  for (const Json& ridges : summary["ridges"]) {
+  const StudyRun run("train_lm", tiny + " --log_interval 1 --max_iters 30");
+  const auto modules =
+      static_cast<int64_t>(Hdf5File::open(run.folder / "run/run.h5").read_strings("/modules").size());
+  REQUIRE(run.summary["ridges"].size() == 2);
+  for (const Json& ridges : run.summary["ridges"]) {
     const std::string quantity = ridges["quantity"];
     CAPTURE(quantity);
-    const Tensor rows = file.read("/series/" + quantity + "_histogram");
+    const Tensor rows = run.series(quantity + "_histogram");
     CHECK(rows.shape() == Shape{30, modules * 65});
     const std::vector<double> shares = rows.to_vector<double>();
     for (size_t begin = 0; begin < shares.size(); begin += 65) {
@@ -91,7 +78,7 @@ TEST_CASE("run.h5 has the shares of every module's values at each log step, and 
                                          shares.begin() + static_cast<ptrdiff_t>(begin + 65), 0.0);
       CHECK(sum == doctest::Approx(1).epsilon(1e-12));
     }
-    CHECK(ridges["edges"] == Json(file.read("/series/" + quantity + "_edges").to_vector<double>()));
+    CHECK(ridges["edges"] == Json(run.series(quantity + "_edges").to_vector<double>()));
     CHECK(ridges["edges"].size() == 65);
     CHECK(ridges["steps"].size() == 12);
     CHECK(ridges["steps"].front() == 0);
@@ -158,11 +145,8 @@ TEST_CASE("a default that a given flag makes impossible gives way, and one sente
   }
   const Outcome printed = run_built("train_lm", "--preset nanogpt_cpu --max_iters 40 --print-config");
   CHECK(Json::parse(printed.out)["warmup_iters"] == 4);
-  const TemporaryFolder folder;
-  const Outcome run =
-      ran("train_lm",
-          tiny + " --max_iters 4 --warmup_iters 1 --n_kv_head 1 --schedule wsd --out " + folder / "r");
-  CHECK(run.out.starts_with("decay_iters is 1 instead of 400, because max_iters is 4\n"));
+  const StudyRun run("train_lm", tiny + " --max_iters 4 --warmup_iters 1 --n_kv_head 1 --schedule wsd");
+  CHECK(run.outcome.out.starts_with("decay_iters is 1 instead of 400, because max_iters is 4\n"));
 }
 
 TEST_CASE("fine-tuning begins with the weights and sizes of a checkpoint, a run or a safetensors file") {
@@ -229,16 +213,13 @@ TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on
   std::filesystem::remove(folder / "s/summary.json");
   std::filesystem::remove(folder / "s/seed_4/summary.json");
   std::filesystem::remove(folder / "s/seed_4/checkpoints/step_000012.safetensors");
-  const Outcome other = run_built("train_lm", command + " --dropout 0.1", folder.path());
-  CHECK(other.code == 2);
-  CHECK(holds(other.err, "'s/seed_3' holds a run with other settings"));
+  check_refused("train_lm", command + " --dropout 0.1", "'s/seed_3' holds a run with other settings",
+                folder.path());
   const Outcome again = ran("train_lm", command, folder.path());
   CHECK(holds(again.out, "(was there)\nseed 4: "));
   CHECK(holds(file_text(folder / "s/seed_4/run.log"), "going on after step 6 of 12"));
   CHECK(summary_of("s") == summary);
-  const Outcome resumed = run_built("train_lm", "--resume s", folder.path());
-  CHECK(resumed.code == 2);
-  CHECK(holds(resumed.err, "--resume: 's' holds several seeds"));
+  check_refused("train_lm", "--resume s", "--resume: 's' holds several seeds", folder.path());
 }
 
 TEST_CASE("the synthetic corpus is a text of its own symbols") {

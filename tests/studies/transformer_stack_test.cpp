@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../../experiments/transformer_stack/measure.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::transformer_stack_test {
 
@@ -144,15 +144,15 @@ TEST_CASE("stacks follow the closed form, and each kind has its own") {
 TEST_CASE("transformer_stack publishes its keys") {
   const std::string sizes =
       " --d_model 16 --nhead 2 --dim_feedforward 32 --length 4 --batch 2 --depths 3,12 --seeds 2";
-  const auto one = summary_of("transformer_stack", sizes), measured = one.at("measured");
+  const StudyRun run("transformer_stack", sizes);
   for (const std::string kind : {"source001", "source001_train", "none", "post", "residual_free"})
     for (const std::string depth : {"3", "12"})
       for (const std::string name :
            {"std", "std_over_first", "mean_over_std", "along_one", "token_cosine", "weight_grad_norm.first",
             "weight_grad_norm.last", "weight_grad_norm.first_over_last"})
-        check_keys(measured, {kind + ".L" + depth + "." + name});
-  CHECK(measured.at("source001.parameters").at("median") == 3'151'360);
-  CHECK(one.at("expectations").size() == 1);  // other sizes have no others
+        CHECK_MESSAGE(run.has(kind + ".L" + depth + "." + name), kind, depth, name);
+  CHECK(run("source001.parameters") == 3'151'360);
+  CHECK(run.summary.at("expectations").size() == 1);  // other sizes have no others
 }
 
 }  // namespace isobar::transformer_stack_test

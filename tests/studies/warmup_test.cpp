@@ -1,7 +1,5 @@
 // warmup: the built program, run small.
-#include <doctest/doctest.h>
-
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::warmup_test {
 
@@ -10,28 +8,27 @@ const std::string small =
     " --eval_iters 1 --init_std 0.18";
 
 TEST_CASE("the last gradient of a pre-norm net falls with depth, that of a post-norm net does not") {
-  const auto measured = measured_of("warmup", small + " --depths 2,64");
-  const auto &pre = measured.at("weight_grad_norm.pre.exponent"),
-             &post = measured.at("weight_grad_norm.post.exponent");
-  CHECK(pre.at("n") == 10);
-  CHECK(pre.at("theory") == -0.5);
-  CHECK(post.at("theory") == 0);
+  const StudyRun run("warmup", small + " --depths 2,64");
+  const std::string pre = "weight_grad_norm.pre.exponent", post = "weight_grad_norm.post.exponent";
+  CHECK(run(pre, "n") == 10);
+  CHECK(run(pre, "theory") == -0.5);
+  CHECK(run(post, "theory") == 0);
   // Closed forms: √(1 + L/2) to √(1 + 3L/2) for pre-norm; the bounds are half way to the other placement's.
-  CHECK(pre.at("mean") < -0.25);
-  CHECK(pre.at("mean") > -0.75);
-  CHECK(post.at("mean") > -0.25);
-  CHECK(post.at("mean") < 0.25);
-  check_keys(measured, {"weight_grad_norm.pre.L64"});
+  CHECK(run(pre, "mean") < -0.25);
+  CHECK(run(pre, "mean") > -0.75);
+  CHECK(run(post, "mean") > -0.25);
+  CHECK(run(post, "mean") < 0.25);
+  CHECK(run.has("weight_grad_norm.pre.L64"));
   for (const std::string placement : {"pre", "post"})
     for (const std::string percent : {"0", "10", "30", "60"}) {
       const std::string key = placement + ".lr_0.01.warmup_" + percent;
-      check_keys(measured, {key + ".gain_over_unigram", key + ".share_of_pre"});
+      CHECK(run.has(key + ".gain_over_unigram"));
+      CHECK(run.has(key + ".share_of_pre"));
     }
-  CHECK(measured.at("pre.lr_0.01.warmup_0.share_of_pre").at("min") == 1);
-  CHECK(measured.at("post.lr_0.01.warmup_0.minus_none.share_of_pre").at("max") == 0);
+  CHECK(run("pre.lr_0.01.warmup_0.share_of_pre", "min") == 1);
+  CHECK(run("post.lr_0.01.warmup_0.minus_none.share_of_pre", "max") == 0);
   // A warm-up of 60 % of ten steps changes what is learned.
-  CHECK(value_of(measured, "pre.lr_0.01.warmup_60.gain_over_unigram") !=
-        value_of(measured, "pre.lr_0.01.warmup_0.gain_over_unigram"));
+  CHECK(run("pre.lr_0.01.warmup_60.gain_over_unigram") != run("pre.lr_0.01.warmup_0.gain_over_unigram"));
 }
 
 }  // namespace isobar::warmup_test
