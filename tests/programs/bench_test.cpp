@@ -94,19 +94,16 @@ TEST_CASE("bench --check finds what bench --keep wrote, and names each row that 
 
 TEST_CASE("bench --check refuses a file that bench --keep did not write") {
   const TemporaryFolder folder;
-  const auto complaint = [&](const std::string& text) {
-    folder.write("kept.jsonl", text);
-    const Outcome run =
-        run_built("bench", "--counts --check kept.jsonl --filter '^study8_fwdbwd$'", folder.path());
-    CHECK(run.code == 2);
-    return run.err;
-  };
   const std::string machine = "{\"bench\":\"environment\",\"cpu\":\"any\"}\n";
-  CHECK(holds(complaint(""), "kept.jsonl: wanted lines that bench --keep wrote, got none"));
-  CHECK(holds(complaint("{}\n"), "kept.jsonl: line 1 is not one that bench --keep wrote: "));
-  CHECK(holds(complaint(machine + "{\"bench\":\"study8_fwdbwd\",\"threads\":1}\n"),
-              "kept.jsonl: line 2 is not one"));
-  CHECK(holds(complaint(machine), "kept.jsonl: no row is of a case that --filter and --threads choose"));
+  const std::pair<std::string, std::string> files[] = {
+      {"", "wanted lines that bench --keep wrote, got none"},
+      {"{}\n", "line 1 is not one that bench --keep wrote: "},
+      {machine + "{\"bench\":\"study8_fwdbwd\",\"threads\":1}\n", "line 2 is not one"},
+      {machine, "no row is of a case that --filter and --threads choose"}};
+  for (const auto& [text, complaint] : files)
+    check_refused("bench",
+                  "--counts --filter '^study8_fwdbwd$' --check " + folder.write("kept.jsonl", text).string(),
+                  "kept.jsonl: " + complaint);
   CHECK(run_built("bench", "--counts --check nowhere.jsonl").code == 2);
   CHECK(run_built("bench", "--check a --keep b").code == 2);
   CHECK(run_built("bench", "--counts").code == 2);
@@ -118,11 +115,9 @@ TEST_CASE("bench lists its cases, and refuses what it does not know") {
        {"limit_sgemm_512\n", "rmsnorm_fwdbwd_4096x512\n", "chain_add_10000_16x16_fwdbwd\n"})
     CHECK_MESSAGE(holds(list.out, name), name);
 
-  const Outcome near = run_built("bench", "--filter '^rmsnorm_fwdbwd_4096x51$'");
-  CHECK(near.code == 2);
-  CHECK(near.err ==
-        "bench: --filter: no case matches '^rmsnorm_fwdbwd_4096x51$'; did you mean rmsnorm_fwdbwd_4096x512?; "
-        "--list prints all\n");
+  check_refused(
+      "bench", "--filter '^rmsnorm_fwdbwd_4096x51$'",
+      "--filter: no case matches '^rmsnorm_fwdbwd_4096x51$'; did you mean rmsnorm_fwdbwd_4096x512?; --list prints all\n");
   CHECK(run_built("bench", "--filter '['").code == 2);
   CHECK(run_built("bench", "--steps -1").code == 2);
   CHECK(run_built("bench", "--thread 1").code == 2);

@@ -43,15 +43,14 @@ bool is_study(const std::string& program) { return !holds(program, "isobar"); }
 
 // What bash offers for the words of a line, the last of which is being typed.
 Strings offered(const std::string& words) {
-  const std::string bin = std::string(ISOBAR_BINARY_DIR) + "/bin";
   const TemporaryFolder folder;
-  folder.write("ask", "PATH=" + bin + ":$PATH\nsource <(isobar completion bash)\nCOMP_WORDS=(" + words +
+  folder.write("ask", "source <(isobar completion bash)\nCOMP_WORDS=(" + words +
                           ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
                           "function=$(complete -p ${COMP_WORDS[0]} | sed 's/.*-F \\([^ ]*\\).*/\\1/')\n"
                           "$function\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n");
-  const std::string out = folder / "out";
-  REQUIRE(std::system(("bash " + (folder / "ask") + " >" + out).c_str()) == 0);
-  Strings lines = lines_of(file_text(out));
+  const Outcome asked = run_command("PATH=$BIN:$PATH bash ask", folder.path());
+  REQUIRE(asked.code == 0);
+  Strings lines = lines_of(asked.out);
   std::erase(lines, "");
   return lines;
 }
@@ -137,9 +136,7 @@ TEST_CASE("--threads is 1 or more everywhere") {
     if (is_study(program) || program == "isobar verify") words = "";
     const std::string threads =
         program == "isobar tokenize" ? "--threads 0 " + words : words + " --threads 0";
-    const Outcome outcome = run_built(program, threads);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.err == program + ": --threads: wanted a whole number from 1 to 1024, got '0'\n");
+    check_refused(program, threads, program + ": --threads: wanted a whole number from 1 to 1024, got '0'\n");
   }
 }
 
@@ -236,13 +233,9 @@ TEST_CASE("isobar runs the study beside it, with its words and its exit code") {
   const Outcome refused = run_built("isobar", "decay_study --dpeth 3");
   CHECK(refused.code == 2);
   CHECK(refused.err == run_built("decay_study", "--dpeth 3").err);
-  for (const std::string word : {"decay_studi", "../bin/decay_study", "''", "--halp"}) {
-    CAPTURE(word);
-    const Outcome unknown = run_built("isobar", word);
-    CHECK(unknown.code == 2);
-    CHECK(unknown.err.starts_with("isobar: there is no verb or study '"));
-  }
-  CHECK(run_built("isobar", "decay_studi").err.ends_with("; did you mean decay_study?\n"));
+  for (const std::string word : {"decay_studi", "../bin/decay_study", "''", "--halp"})
+    check_refused("isobar", word, "isobar: there is no verb or study '");
+  check_refused("isobar", "decay_studi", "; did you mean decay_study?\n");
 }
 
 }  // namespace isobar::options_test

@@ -38,9 +38,8 @@ TEST_CASE("resident memory that moves further than allowed is found") {
 }
 
 TEST_CASE("a soak that ends in its warm-up says so instead of holding") {
-  const Outcome run = soak("--net 249 --language_model 0");
-  CHECK(run.code == 2);
-  CHECK(run.err == "soak: wanted at least 250 steps, the warm-up\n");
+  check_refused("soak", "--warm_up 250 --net 249 --language_model 0",
+                "soak: wanted at least 250 steps, the warm-up\n");
 }
 
 }  // namespace isobar::soak_test

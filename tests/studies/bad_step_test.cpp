@@ -149,9 +149,8 @@ TEST_CASE("train_lm writes the step that was not finite, and --replay runs it al
     const Outcome again = ran("train_lm", "--replay " + file + " --threads " + threads, "/");
     CHECK(again.out == step.report);
   }
-  const Outcome refused = run_built("train_lm", "--replay " + file + " --n_layer 3");
-  CHECK(refused.code == 2);
-  CHECK(holds(refused.err, "has the settings of its step; leave --n_layer out"));
+  check_refused("train_lm", "--replay " + file + " --n_layer 3",
+                "has the settings of its step; leave --n_layer out");
   CHECK_FALSE(std::filesystem::exists("runs"));
 
   const Outcome skipping =

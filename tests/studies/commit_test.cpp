@@ -1,7 +1,6 @@
 // The commit that programs write into their results: harness/commit.cmake, run on a work tree of its own.
 #include <doctest/doctest.h>
 
-#include "../../experiments/harness/process.h"
 #include "../run.h"
 
 namespace isobar::commit_test {
@@ -9,10 +8,8 @@ namespace isobar::commit_test {
 TEST_CASE("programs know the commit that they are built of, and whether its sources were changed") {
   const TemporaryFolder folder;
   const auto shell = [&](const std::string& command) {
-    const Finished done = run_child("/bin/sh", {"-c", "cd " + folder.path().string() + " && " + command});
-    CAPTURE(command);
-    CAPTURE(done.err);
-    REQUIRE(done.code == 0);
+    const Outcome done = run_command(command, folder.path());
+    REQUIRE_MESSAGE(done.code == 0, command, ": ", done.err);
     return done.out;
   };
   const auto commit_of = [&](const std::string& source) {

@@ -11,6 +11,10 @@
 
 namespace isobar::print_model_test {
 
+const ModuleCost& part_of(const ModelCosts& costs, const std::string& path) {
+  return *std::ranges::find(costs.modules, path, &ModuleCost::path);
+}
+
 TEST_CASE("--preset minimind --print-model: 25,829,888 parameters and 17 RMSNorms, no corpus needed") {
   const Outcome run = ran("train_lm", "--preset minimind --print-model --corpus missing.txt");
   CHECK(holds(run.out, "total: 25,829,888 parameters in "));
@@ -45,10 +49,7 @@ TEST_CASE("parts of a model cost what the whole does") {
                          .tie_embeddings = tied},
                         Rng(1));
     const ModelCosts costs = costs_of(model);
-    const auto part = [&](const std::string& path) {
-      return *std::find_if(costs.modules.begin(), costs.modules.end(),
-                           [&](const ModuleCost& one) { return one.path == path; });
-    };
+    const auto part = [&](const std::string& path) { return part_of(costs, path); };
     CHECK(part("").parameters == parameter_count(model));
     // Chowdhery et al. 2022, appendix B: 6 a weight, of q and o [64, 64] and k and v [32, 64], and 12 T C.
     CHECK(part("blocks.0.self_attn").flops == 6 * (2 * 64 * 64 + 2 * 32 * 64) + 12 * 256 * 64);
@@ -105,10 +106,7 @@ TEST_CASE("a block that is computed again keeps its input, and brings back what 
   const ModelCosts again = costs_of(model);
   CHECK(model.config.activation_checkpointing);
   const auto kept = [](const ModelCosts& costs, const std::string& path) {
-    return static_cast<double>(
-        *std::find_if(costs.modules.begin(), costs.modules.end(), [&](const auto& one) {
-           return one.path == path;
-         })->kept);
+    return static_cast<double>(*part_of(costs, path).kept);
   };
   CHECK(whole.kept_again == 0);
   CHECK(static_cast<double>(again.kept_again) == doctest::Approx(kept(whole, "blocks.1")).epsilon(0.05));

@@ -68,12 +68,10 @@ TEST_CASE("a verb under mpirun is refused in one line, by every process") {
   const ScopedVariable size("OMPI_COMM_WORLD_SIZE", "4");
   for (const char* number : {"0", "3"}) {
     const ScopedVariable rank("OMPI_COMM_WORLD_RANK", number);
-    const Outcome one = run_built("isobar", "report runs");
-    CHECK(one.code == 2);
-    CHECK(
-        one.err ==
-        "isobar: report: a verb is one process, which cannot share its work; start it without mpirun (studies can: "
-        "mpirun -n 4 train_lm …)\n");
+    check_refused(
+        "isobar", "report runs",
+        "isobar: report: a verb is one process, which cannot share its work; start it without mpirun "
+        "(studies can: mpirun -n 4 train_lm …)\n");
   }
 }
 

@@ -23,11 +23,7 @@ TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and not
   INFO(outcome.err);
   CHECK(outcome.code == 0);
   CHECK(holds(outcome.out, "results: "));
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder / "r"))
-    names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  CHECK(names == std::vector<std::string>{"loss.csv", "run.h5", "run.log", "summary.json"});
+  CHECK(names_in(folder / "r") == std::vector<std::string>{"loss.csv", "run.h5", "run.log", "summary.json"});
   CHECK(read_file(folder / "r/loss.csv", 1000) == "step,loss,note\n1,0.1,\"a \"\"b\"\", c\"\n");
   const Json summary = Json::parse(read_file(folder / "r/summary.json", 10000));
   CHECK(summary["program"] == "study");
