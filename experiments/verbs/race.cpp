@@ -15,17 +15,17 @@ namespace isobar::verbs {
 namespace {
 
 // Of a record that travels inside the program, or of a file.
-Json record_at(const std::string& name) {
-  if (const auto found = race::shipped().find(name); found != race::shipped().end()) return found->second;
+Json record_at(const std::string& word) {
+  if (const auto found = race::shipped().find(word); found != race::shipped().end()) return found->second;
   Words known;
   for (const auto& [known_name, record] : race::shipped()) known.push_back(known_name);
-  check(std::filesystem::exists(name), "{}: neither a file nor a record; {}", name, not_one_of(known, name));
-  return race::read_record(read_file(name, 1 << 20), name);
+  check(std::filesystem::exists(word), "{}: neither a file nor a record; {}", word, not_one_of(known, word));
+  return race::read_record(read_file(word, 1 << 20), word);
 }
 
-int verify_record(const std::string& name) {
-  const Json record = record_at(name);
-  check(record["program"] == "train_lm", "{}: a record of {}; tests/bench/race.py runs it", name,
+int verify_record(const std::string& word) {
+  const Json record = record_at(word);
+  check(record["program"] == "train_lm", "{}: a record of {}; tests/bench/race.py runs it", word,
         record["program"].get<std::string>());
   const Json again = race::run(record["flags"]);
   write_out(race::side_by_side(record, again));
