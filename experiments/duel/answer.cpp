@@ -1,5 +1,7 @@
 #include "answer.h"
 
+#include <fmt/ranges.h>
+
 #include "../harness/table.h"
 #include "../lm_norms/results.h"
 #include "why.h"
@@ -42,7 +44,7 @@ Phrase same_function(const Findings& found) {
              {"up to rounding: untrained, their losses and gradients in f64 differ by {} of the largest; a "
               "pair of trainings ends {} nats apart",
               "仅舍入不同：训练前，f64 损失与梯度的差不超过最大值的 {}；一对训练结束时相差 {} 纳特"},
-             number_text(found.distance), signed_nats(found.mean_difference()));
+             number_text(found.distance), number_text(std::abs(found.mean_difference())));
 }
 
 // A curve of each side.
@@ -178,12 +180,12 @@ std::vector<Row> rows_of(const Findings& found) {
   };
   add({"loss, mean of the pairs", "损失（各对均值）"},
       [](const Side& side) { return nats(spread_of(side.val_losses()).linear.mean); });
-  add({"best learning rate", "最佳学习率"}, [](const Side& side) { return fmt::format("{}", side.rate); });
+  add({"learning rate", "学习率"}, [](const Side& side) { return fmt::format("{}", side.rate); });
   if (std::isfinite(found.a.largest_stable_rate) || std::isfinite(found.b.largest_stable_rate))
     add({"largest stable rate", "最大稳定学习率"},
         [](const Side& side) { return number_or_dash(side.largest_stable_rate); });
   const auto& [a_steps, b_steps] = steps_to_loss(found);
-  rows.push_back({{"steps to the worse one's loss", "达到较差者损失的步数"},
+  rows.push_back({{"steps to the worse loss", "达到较差者损失的步数"},
                   number_or_dash(a_steps.median),
                   number_or_dash(b_steps.median)});
   add({"parameters", "参数个数"},
@@ -194,20 +196,21 @@ std::vector<Row> rows_of(const Findings& found) {
       [](const Side& side) { return number_or_dash(side.gain); });
   const auto at_depths = [](double Depth::*value) {
     return [=](const Side& side) {
-      const auto& depths = side.deep.depths;
-      return fmt::format("{}, {}, {}", number_text(depths[0].*value), number_text(depths[1].*value),
-                         number_text(depths[2].*value));
+      std::vector<std::string> texts;
+      for (const Depth& depth : side.deep.depths) texts.push_back(number_or_dash(depth.*value));
+      return fmt::format("{}", fmt::join(texts, ", "));
     };
   };
-  const auto dies = [](int64_t Deep::*layers) {
+  const auto dies = [](int64_t Deep::*layers, double Depth::*value) {
     return [=](const Side& side) {
-      return side.deep.*layers == 0 ? std::string("–") : fmt::format("{}", side.deep.*layers);
+      if (std::isnan(side.deep.depths.back().*value)) return std::string("no signal");  // 0 over 0
+      return side.deep.*layers == 0 ? std::string("more than 1000") : fmt::format("{}", side.deep.*layers);
     };
   };
-  add({"signal at 8, 100, 1000 layers", "8、100、1000 层后的信号"}, at_depths(&Depth::signal));
-  add({"layers until the signal dies", "信号消失的层数"}, dies(&Deep::signal_dies));
+  add({"signal, 8, 100, 1000 layers", "8、100、1000 层后的信号"}, at_depths(&Depth::signal));
+  add({"layers until signal dies", "信号消失的层数"}, dies(&Deep::signal_dies, &Depth::signal));
   add({"gradient, likewise", "同上，梯度"}, at_depths(&Depth::gradient));
-  add({"layers until the gradient dies", "梯度消失的层数"}, dies(&Deep::gradient_dies));
+  add({"layers until gradient dies", "梯度消失的层数"}, dies(&Deep::gradient_dies, &Depth::gradient));
   add("check_layer", [](const Side& side) { return side.check.line.substr(side.check.line.find(": ") + 2); });
   return rows;
 }

@@ -9,9 +9,9 @@ struct Config : HasFields {
   std::string a = "rmsnorm", b = "layernorm";
   std::string task = "shakespeare", corpus = "";
   std::string size = "small", optimizer = "adamw";
-  // A fiftieth of a nat is 2 % of the perplexity, and more than norms of the same kind differ by; 25 pairs of
-  // the small size, whose differences have a deviation of 0.02, decide it.
-  double margin = 0.02;
+  // 3 % of the perplexity: the least that 25 pairs tell equals by, where their differences have a deviation of
+  // 0.02, as those of the small size have.
+  double margin = 0.03;
   int64_t max_pairs = 25;
   int64_t seeds = 1;
   double learning_rate = 0;

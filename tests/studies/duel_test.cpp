@@ -25,7 +25,8 @@ Side side_of(const char* norm, double rate, double val_loss, std::vector<double>
 }
 
 Findings worse(Side a, Side b) {
-  return {.a = std::move(a), .b = std::move(b), .decision = {Outcome::worse, {0.1, 0.3}}, .blind_loss = 4};
+  return {
+      .a = std::move(a), .b = std::move(b), .decision = {duel::Outcome::worse, {0.1, 0.3}}, .blind_loss = 4};
 }
 
 // Which of them explain it, of an experiment in which the worse side ends with this loss.
@@ -75,7 +76,7 @@ TEST_CASE("a reason explains where it takes half of the difference away") {
   }
   SUBCASE("nothing is asked of equals") {
     Findings equal = worse(side_of("dyt", 1e-3, 2.2, high), best);
-    equal.decision.outcome = Outcome::equal;
+    equal.decision.outcome = duel::Outcome::equal;
     CHECK(explaining(equal) == Names());
   }
 }
