@@ -2,6 +2,7 @@
 
 #include "../../autograd/ops.h"
 #include "../../nn/model.h"
+#include "../depth/results.h"
 #include "../harness/each.h"
 
 namespace isobar {
@@ -24,11 +25,10 @@ void add_rate(NormResults& results, const Trial& like, double rate) {
   results.trials.insert(place, {.trial = trial, .outcomes = {}});
 }
 
-constexpr std::array<double, 11> grid = {1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1};
-
-// The rate of the grid that is nearest, as a ratio.
-double nearest_in_grid(double rate) {
-  return *std::ranges::min_element(grid, {}, [&](double known) { return std::abs(std::log(known / rate)); });
+// The rate of the ladder that is nearest, as a ratio.
+double nearest_in_ladder(double rate) {
+  return *std::ranges::min_element(depth::ladder, {},
+                                   [&](double known) { return std::abs(std::log(known / rate)); });
 }
 
 // x is (N, C) or (B, T, C): the largest | |row| − 1 |.
@@ -105,7 +105,7 @@ std::optional<double> rate_beyond(std::span<const double> rates, double best) {
   const auto [least, greatest] = std::ranges::minmax(rates);
   if (least == greatest || (best != least && best != greatest)) return std::nullopt;
   const double factor = best == least ? 1 / std::sqrt(10.0) : std::sqrt(10.0);
-  const double next = nearest_in_grid(best * factor);
+  const double next = nearest_in_ladder(best * factor);
   const bool beyond = best == least ? next < best : next > best;
   return beyond ? std::optional(next) : std::nullopt;
 }

@@ -36,7 +36,7 @@ function answerOf({ a, b, rows, reasons, ...answer }) {
   const explained = reasons.filter((reason) => reason.explains);
   const shown = explained.length ? explained : reasons;
   return box("div", "answer", textIn("p", inLanguage(answer, "headline")),
-    box("div", "wide", tableOf(rows.map((row) => [inLanguage(row, "name"), row.a, row.b]), ["", a, b])),
+    tableOf(rows.map((row) => [inLanguage(row, "name"), row.a, row.b]), ["", a, b]),
     shown.length ? textIn("h3", word(explained.length ? "why" : "unexplained")) : "",
     box("ul", "", ...shown.map((reason) => textIn("li", inLanguage(reason, "text")))));
 }
