@@ -58,6 +58,7 @@ void configure(const std::string& folder, const std::string& prefix) {
     finished = cmake(words);
   }
   if (finished.code == 0) return;
+  fs::remove_all(build);  // what it found so far would stay, with another compiler too
   const auto says = [&](const char* text) { return finished.err.find(text) != std::string::npos; };
   check(
       !says("CMAKE_CXX_COMPILER"),

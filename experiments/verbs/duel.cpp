@@ -72,6 +72,10 @@ int duel(const Words& given) {
     });
     if (headers.empty() || asks)
       become((std::filesystem::path(own_path()).parent_path() / "duel").string(), words);
+    check(
+        !Ranks::launched(),
+        "{} is to be compiled by one process: start it without mpirun, then mpirun -n 4 {}/.program/build/duel …",
+        headers[0], folder_in(words));
     const std::string program = program_with(headers, words);
     if (program.empty()) {
       complain(stderr, name, "the duel does not start: a check failed");
