@@ -45,7 +45,6 @@ const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
       {"verify", "run the studies that claims need, judge every claim", verbs::verify},
       {"report", "one page of finished runs: claims, charts, settings", verbs::report},
-      {"duel", "which of two norms trains better, and why", verbs::duel},
       {"watch", "how a run of train_lm goes, or how it went", verbs::watch},
       {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
       {"evaluate", "loss and perplexity of a checkpoint on a text", verbs::evaluate},
@@ -59,16 +58,10 @@ const std::vector<Verb>& all_verbs() {
   return all;
 }
 
-// The study duel is started by the verb.
-bool is_verb(const std::string& name) {
-  return std::ranges::find(all_verbs(), name, &Verb::name) != all_verbs().end();
-}
-
 verbs::Words names_of_all() {
   verbs::Words names;
   for (const Verb& verb : all_verbs()) names.push_back(verb.name);
-  for (const std::string& study : study_names())
-    if (!is_verb(study)) names.push_back(study);
+  names.insert(names.end(), study_names().begin(), study_names().end());
   return names;
 }
 
@@ -79,11 +72,8 @@ std::string help() {
       "Verbs:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies, programs of their own beside isobar:\n";
-  for (const Json& study : ask_studies())
-    if (!is_verb(study["name"])) text += help_row(study["name"], study["question"]);
-  return text +
-         "\n`isobar VERB --help` and `isobar STUDY --help` say more; isobar --version prints\n"
-         "the version, isobar --about what all studies say of themselves, as JSON.\n";
+  for (const Json& study : ask_studies()) text += help_row(study["name"], study["question"]);
+  return text + "\n`isobar WORD --help` says more; --version, and --about: all studies as JSON.\n";
 }
 
 bool is_program_name(const std::string& word) {
@@ -123,8 +113,9 @@ int obey(verbs::Words words) {
     write_out(name == "--version" ? fmt::format("isobar {}\n", isobar_version()) : help());
     return 0;
   }
+  if (name == "duel") return verbs::duel(words);
   if (const auto verb = std::ranges::find(all_verbs(), name, &Verb::name); verb != all_verbs().end()) {
-    check(!Ranks::launched() || name == "duel",  // which becomes a study
+    check(!Ranks::launched(),
           "{}: a verb is one process, which cannot share its work; start it without mpirun (studies can: {})",
           name, "mpirun -n 4 train_lm …");
     return verb->run(words);

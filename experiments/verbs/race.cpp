@@ -56,7 +56,7 @@ int race(const Words& words) {
                   "Without words, the table of the records; with one, that record is run again.",
                   race::target),
       "isobar race\nisobar race nanogpt_cpu\n"
-      "isobar race --add mine.json -- --preset nanogpt_cpu_best --max_iters 300 --seed 7");
+      "isobar race --add mine.json -- --preset nanogpt_cpu --max_iters 300");
   tool.words("RECORD", records, "a record's name or file: the training is in runs/race then");
   tool.option("--add", file, "train by the flags of train_lm that stand after --, and write this record");
   return tool.run(own, [&] {

@@ -10,7 +10,6 @@ using Words = std::vector<std::string>;
 
 int verify(const Words& words);
 int report(const Words& words);
-int duel(const Words& words);
 int watch(const Words& words);
 int sample(const Words& words);
 int evaluate(const Words& words);
@@ -19,5 +18,8 @@ int import_model(const Words& words);
 int tokenize(const Words& words);
 int prepare(const Words& words);
 int race(const Words& words);
+
+// The study duel, which is compiled first where a contestant is a header.
+int duel(const Words& given);
 
 }  // namespace isobar::verbs

@@ -27,6 +27,7 @@ const std::map<std::string, std::string>& shrunk() {
                                                 {"bench", "--list"}};
     for (const Json& study : Json::parse(run_built("isobar", "--about").out))
       words[study["name"]] = study["presets"]["tiny"].get<std::string>() + " --force";
+    words["isobar duel"] = words["duel"];
     return words;
   }();
   return all;
@@ -79,6 +80,9 @@ std::string small_arguments(const Command& command) {
   if (command.program == "isobar report")
     return std::regex_replace(command.arguments, std::regex("runs/verify --svg ((?!blog8)\\w+)"),
                               "runs/verify/$1 --svg $1");
+  // The walk of nn/README.md compiles a header.
+  if (command.program == "isobar duel")
+    return std::regex_replace(command.arguments, std::regex("my_norm.h"), "dyt") + " " + row->second;
   // What a run is resumed with must be what it began with.
   if (holds(command.arguments, "--resume")) return command.arguments + " --force";
   return command.arguments + " " + row->second;

@@ -5,7 +5,7 @@
 
 #include "../../experiments/duel/answer.h"
 #include "../../experiments/duel/why.h"
-#include "../run.h"
+#include "study_run.h"
 
 namespace isobar::duel::test {
 
@@ -82,20 +82,20 @@ TEST_CASE("a reason explains where it takes half of the difference away") {
 }
 
 TEST_CASE("duel publishes its keys and its answer") {
-  const Json summary = summary_of("duel", "rmsnorm post.dyt" + small);
-  const Json measured = summary["measured"];
-  check_keys(measured, {"a_minus_b", "distance", "blind_loss"});
+  const StudyRun run("duel", "rmsnorm post.dyt" + small);
+  for (const char* key : {"a_minus_b", "distance", "blind_loss"}) CHECK(run.has(key));
   for (const std::string side : {"a", "b"})
-    check_keys(measured, {side + ".val_loss", side + ".steps", side + ".start_loss", side + ".gain",
-                          side + ".learning_rate", side + ".layers_100.gradient"});
-  CHECK(value_of(measured, "b.learning_rate") == 3e-3);
-  CHECK(summary["likeness"] == "different");
-  CHECK(summary["answer"]["rows"].size() > 8);
-  CHECK(summary["timing"]["costs"].size() == 3);
+    for (const char* key :
+         {".val_loss", ".steps", ".start_loss", ".gain", ".learning_rate", ".layers_100.gradient"})
+      CHECK(run.has(side + key));
+  CHECK(run("b.learning_rate") == 3e-3);
+  CHECK(run.summary["likeness"] == "different");
+  CHECK(run.summary["answer"]["rows"].size() > 8);
+  CHECK(run.summary["timing"]["costs"].size() == 3);
 }
 
 std::string likeness(const std::string& contestants) {
-  return summary_of("duel", contestants + small)["likeness"];
+  return StudyRun("duel", contestants + small).summary["likeness"];
 }
 
 TEST_CASE("one function written twice is told, to the bit or up to rounding, and another eps is not one") {
@@ -110,10 +110,9 @@ TEST_CASE("duel has three tasks, a text of one's own, and two optimizers") {
   for (const char* more :
        {"--task synthetic", "--task digits", "--task digits --optimizer muon", "--optimizer muon"}) {
     CAPTURE(more);
-    const Json summary =
-        summary_of("duel", std::string("rmsnorm post.rmsnorm --tiny --learning_rate 1e-3 ") + more);
-    CHECK(summary["outcome"] == "undecided");  // of two pairs
-    CHECK(value_of(summary["measured"], "a.val_loss") != value_of(summary["measured"], "b.val_loss"));
+    const StudyRun run("duel", std::string("rmsnorm post.rmsnorm --tiny --learning_rate 1e-3 ") + more);
+    CHECK(run.summary["outcome"] == "undecided");  // of two pairs
+    CHECK(run("a.val_loss") != run("b.val_loss"));
   }
 }
 
