@@ -33,6 +33,17 @@ struct Search {
     reasons.push_back({name, explains, std::move(text)});
   }
 
+  void breaking_off() {
+    const auto broken = [](const Side& side) {
+      return std::ranges::count(side.trained, true, &Trained::diverged);
+    };
+    if (broken(loser) > broken(winner))
+      add("broken", true,
+          filled({"{} of {} trainings of {} broke off: a loss or gradient was not finite",
+                  "{2} 的 {1} 次训练中有 {0} 次中断：损失或梯度不是有限值"},
+                 fmt::format("{}", broken(loser)), fmt::format("{}", loser.trained.size()), loser.label()));
+  }
+
   // Of the search for rates: its ladder ends, or the winner's rate is one that the loser does not bear.
   void rates() {
     if (loser.sweep.losses.size() < 2) return;
@@ -143,6 +154,7 @@ std::vector<Reason> reasons_of(
     const Findings& found, const std::function<std::vector<Trained>(double rate, double gain)>& train_loser) {
   if (found.decision.outcome != Outcome::better && found.decision.outcome != Outcome::worse) return {};
   Search search{found};
+  search.breaking_off();
   search.rates();
   search.gains(train_loser);
   search.gradient();

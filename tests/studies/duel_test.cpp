@@ -69,6 +69,11 @@ TEST_CASE("a reason explains where it takes half of the difference away") {
     for (Trained& trained : fading.trained) trained.start.gradient_norm = {1, 20};
     CHECK(explaining(worse(fading, best)) == Names{"gradient"});
   }
+  SUBCASE("trainings that broke off") {
+    Side broken = side_of("none", 3e-3, 2.2, high);
+    broken.trained[3].diverged = true;
+    CHECK(explaining(worse(broken, best)) == Names{"broken"});
+  }
   SUBCASE("a later start") {
     std::vector<double> late = steady;
     std::fill(late.begin(), late.begin() + 70, 3.2);
