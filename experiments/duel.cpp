@@ -213,15 +213,15 @@ int main(int argc, char** argv) {
   };
   const Program program{
       .name = "duel",
-      .about = "Which of two norms trains a net better, by how much, and why?",
+      .about = "Which norm trains better, by how much, and why?",
       .example =
           "duel dyt dyt_sqrtd\nduel rmsnorm post.rmsnorm --task digits\n"
           "duel rmsnorm \"--norm layernorm --bias\" --margin 0.05 -o duel.html",
-      .page = "README.md",
+      .page = "duel/README.md",
       .presets = {{"quick", "small nets"}, {"full", "larger nets and longer trainings", "--size medium"}},
       .tiny = "--steps 2 --n_layer 1 --width 16 --block_size 8 --batch_size 2 --eval_iters 1 --max_pairs 2",
       .positionals = {.name = "A B",
-                      .about = "norms by name, with a placement; formulas; flags of train_lm",
+                      .about = "norms by name, headers, formulas, flags of train_lm",
                       .values = &contestants},
       .output = &output,
       .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "learning_rate"},

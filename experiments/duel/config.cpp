@@ -7,12 +7,12 @@ void Config::fields(Fields& f) {
   f("b", b, "the second one");
   f("task", task, "what they learn: the next letter of Tiny Shakespeare or of a made language, or digits",
     one_of({"shakespeare", "synthetic", "digits"}));
-  f("corpus", corpus, "a text of your own in the place of Tiny Shakespeare");
+  f("corpus", corpus, "a text of your own");
   f("size", size, "of the nets and trainings: steps, n_layer, width, block_size, batch_size",
     one_of({"small", "medium"}));
   f("optimizer", optimizer, "muon moves the matrices inside the blocks, AdamW the rest",
     one_of({"adamw", "muon"}));
-  f("margin", margin, "nats: contestants that differ by less are called equal", above(0));
+  f("margin", margin, "nats: less apart is called equal", above(0));
   f("max_pairs", max_pairs, "pairs of trainings after which the duel ends undecided", at_least(1));
   f("seeds", seeds, "trainings of each learning rate in the search for the best one", at_least(1));
   f("learning_rate", learning_rate, "of both; 0: each has the best one of its own search", between(0, 1));

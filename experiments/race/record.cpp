@@ -70,27 +70,20 @@ double loss_of_weights(const Checkpoint& checkpoint) {
 }
 
 double machine_load() {
-  double load = std::nan("");
-  getloadavg(&load, 1);
+  double load = 0;
+  check(getloadavg(&load, 1) == 1, "race: the system does not say its load");
   return load;
 }
 
 double number(const Json& record, const char* key) { return record[key].get<double>(); }
 std::string seconds(double value) { return fmt::format("{:.2f}", value); }
 
-// How many times as long `slow` takes as `fast`: by the clock, and by processor time.
-std::string times(const Json& slow, const Json& fast) {
-  return fmt::format("{:.2f} times as fast (processor time: {:.2f})",
-                     number(slow, "train_s") / number(fast, "train_s"),
-                     number(slow, "train_cpu_s") / number(fast, "train_cpu_s"));
-}
-
 // The fastest of those that `counts`; null where there is none.
 template <class Counts>
 const Records::value_type* fastest(const Records& records, const Counts& counts) {
   const Records::value_type* best = nullptr;
   for (const auto& record : records)
-    if (counts(record.second) &&
+    if (counts(record) &&
         (best == nullptr || number(record.second, "train_s") < number(best->second, "train_s")))
       best = &record;
   return best;
@@ -116,6 +109,8 @@ Json read_record(const std::string& text, const std::string& who) {
     check(record.contains(key) && record[key].is_string(), "{}: wanted a text as \"{}\"", who, key);
   for (const char* key : {"steps", "val_loss", "train_s", "train_cpu_s", "load"})
     check(record.contains(key) && record[key].is_number(), "{}: wanted a number as \"{}\"", who, key);
+  check(!record.contains("compile_s") || record["compile_s"].is_number(),
+        "{}: wanted a number as \"compile_s\"", who);
   check(record.contains("environment") && record["environment"].is_object(),
         "{}: wanted an object as \"environment\"", who);
   if (record["program"] == ours) words_of_setting(record["flags"], who);
@@ -153,28 +148,32 @@ Json run(const std::string& flags) {
 std::string table(const Records& records) {
   std::vector<std::pair<std::string, Json>> rows(records.begin(), records.end());
   std::ranges::sort(rows, {}, [](const auto& row) { return number(row.second, "train_s"); });
-  Table table({"record", "program", "steps", "val loss", "seconds", "processor", "load", "date"});
+  Table table({"record", "steps", "loss", "seconds", "compiling", "processor", "load", "date"});
   for (const auto& [name, record] : rows)
-    table.row({name, record["program"], record["steps"].dump(),
-               fmt::format("{:.4f}", number(record, "val_loss")), seconds(number(record, "train_s")),
+    table.row({name, record["steps"].dump(), fmt::format("{:.4f}", number(record, "val_loss")),
+               seconds(number(record, "train_s")),
+               record.contains("compile_s") ? seconds(number(record, "compile_s")) : "",
                seconds(number(record, "train_cpu_s")), fmt::format("{:.1f}", number(record, "load")),
                record["date"]});
-  std::string text = table.text();
-  const auto at = records.find(nanogpt);
-  if (at == records.end()) return text;
-  const auto* rival = fastest(records, [](const Json& record) { return record["program"] != ours; });
-  const auto* best = fastest(records, [](const Json& record) {
-    return record["program"] == ours && number(record, "val_loss") <= target;
+  std::string text = table.text(80);
+  const auto* own = fastest(records, [](const auto& one) { return one.first == nanogpt; });
+  const auto* rival = fastest(records, [](const auto& one) { return one.second["program"] != ours; });
+  const auto* best = fastest(records, [](const auto& one) {
+    return one.second["program"] == ours && number(one.second, "val_loss") <= target;
   });
-  if (rival != nullptr)
-    text += fmt::format("\nthe library: {} beside {} is {}\n", nanogpt, rival->first,
-                        times(rival->second, at->second));
-  if (best != nullptr && best->first != nanogpt)
-    text += fmt::format("the setting: {} beside {} is {}\n", best->first, nanogpt,
-                        times(at->second, best->second));
-  if (rival != nullptr && best != nullptr)
-    text += fmt::format("both:        {} beside {} is {}\n", best->first, rival->first,
-                        times(rival->second, best->second));
+  const auto compare = [&](const char* what, const auto* fast, const auto* slow, bool each_step) {
+    if (fast == nullptr || slow == nullptr || fast == slow) return;
+    const auto ratio = [&](const char* key) {
+      const double steps = each_step ? number(slow->second, "steps") / number(fast->second, "steps") : 1;
+      return number(slow->second, key) / number(fast->second, key) / steps;
+    };
+    text += fmt::format("{} {} is {:.2f} times as fast as {} (by processor time {:.2f})\n", what, fast->first,
+                        ratio("train_s"), slow->first, ratio("train_cpu_s"));
+  };
+  text += "\n";
+  compare("the library: a step of", own, rival, true);
+  compare("the setting:", best, own, false);
+  compare("both:", best, rival, false);
   return text;
 }
 

@@ -4,7 +4,8 @@
 //    "hash": "97ad…", "train_s": 23.4, "train_cpu_s": 45.1, "load": 0.2, "date": "2026-11-26",
 //    "environment": {"commit": "2ca2793a1b2c", "threads": 2, …}}
 //
-// The hash is of the trained weights. Seconds and processor seconds are those of the training alone.
+// The hash is of the trained weights. Seconds and processor seconds are those of the training alone; before it
+// PyTorch may have taken compile_s.
 #pragma once
 
 #include <map>

@@ -66,8 +66,8 @@ class Torch:
         if not (root / "usr/bin/python3").is_file():
             stop(f"--torch-root: {root} holds no /usr/bin/python3; tests/bench/README.md says how to make one")
         user = [] if os.geteuid() == 0 else ["--map-root-user"]
-        self.inside = ["unshare", "--mount", *user, "sh", "-ec", IN_ROOT, root, HERE]
-        self.program = ["/usr/bin/python3", "/mnt/torch_cases.py"]
+        self.inside = ["unshare", "--mount", *user, "sh", "-ec", IN_ROOT, root, HERE.parent.parent]
+        self.program = ["/usr/bin/python3", "/mnt/tests/bench/torch_cases.py"]
 
     def run(self, *words, settings):
         settings = [f"{key}={value}" for key, value in (KEEP_MEMORY | settings).items()]

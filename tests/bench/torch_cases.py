@@ -207,9 +207,8 @@ class Attention(nn.Module):
     def __init__(self, width, heads, kv_heads, time, rope):
         super().__init__()
         self.heads, self.kv_heads, self.size = heads, kv_heads, width // heads
-        self.q, self.o = nn.Linear(width, width, bias=False), nn.Linear(width, width, bias=False)
-        self.k = nn.Linear(width, kv_heads * self.size, bias=False)
-        self.v = nn.Linear(width, kv_heads * self.size, bias=False)
+        self.qkv = nn.Linear(width, (heads + 2 * kv_heads) * self.size, bias=False)
+        self.o = nn.Linear(width, width, bias=False)
         self.mask = torch.ones(time, time, dtype=torch.bool).triu(1)
         self.rope = rope
         if rope:
@@ -218,8 +217,8 @@ class Attention(nn.Module):
 
     def forward(self, x):
         b, t, c = x.shape
-        q, k, v = (y.view(b, t, heads, self.size).transpose(1, 2) for y, heads in
-                   ((self.q(x), self.heads), (self.k(x), self.kv_heads), (self.v(x), self.kv_heads)))
+        heads = self.qkv(x).view(b, t, -1, self.size).transpose(1, 2)
+        q, k, v = heads.split([self.heads, self.kv_heads, self.kv_heads], 1)
         if self.rope:
             q, k = rotate(q, self.cos, self.sin), rotate(k, self.cos, self.sin)
         if self.kv_heads != self.heads:
@@ -252,6 +251,9 @@ class LanguageModel(nn.Module):
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 nn.init.normal_(parameter, 0, 0.02)
+        for block in self.blocks:  # the last matrices of the branches, as GPT-2's
+            for last in (block.attention.o.weight, (block.ffn.down if llama else block.ffn[2]).weight):
+                nn.init.normal_(last, 0, 0.02 / math.sqrt(2 * layers))
 
     def forward(self, symbols):
         x = self.symbols(symbols)
@@ -260,11 +262,15 @@ class LanguageModel(nn.Module):
         return F.linear(self.norm(self.blocks(x)), self.symbols.weight)
 
 
-def language_model(batch, time, vocabulary, **sizes):
-    model = LanguageModel(time=time, vocabulary=vocabulary, **sizes)
+def adamw_of(model):
     groups = [{"params": [p for p in model.parameters() if p.dim() >= 2], "weight_decay": 0.1},
               {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.99), **adamw_options)
+    return torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.99), **adamw_options)
+
+
+def language_model(batch, time, vocabulary, **sizes):
+    model = LanguageModel(time=time, vocabulary=vocabulary, **sizes)
+    optimizer = adamw_of(model)
     symbols, targets = (torch.randint(vocabulary, (batch, time)) for _ in range(2))
     return training_step(model, symbols, targets, optimizer)
 
