@@ -19,7 +19,6 @@ const std::map<std::string, std::string>& shrunk() {
                                                 {"isobar sample", ""},
                                                 {"isobar evaluate", ""},
                                                 {"isobar watch", ""},
-                                                {"isobar race", ""},
                                                 {"isobar export", "--force"},
                                                 {"isobar import", "--force"},
                                                 {"isobar prepare", ""},
