@@ -109,6 +109,8 @@ TEST_CASE("a probe keeps each module's output moments and gradient norm") {
   const Watch also(part(2), of_part);
   model(x);
   CHECK((of_part.find("") != nullptr && of_part.find("2") == nullptr));
+  of_part.clear();
+  CHECK(of_part.signals().empty());
 }
 
 TEST_CASE("an observer follows a module that moves, and leaves it when its watch ends") {
