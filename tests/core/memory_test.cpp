@@ -1,11 +1,14 @@
 // The caching allocator.
 #include "../../core/memory.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <set>
 #include <thread>
 
+#include "../../core/control_groups.h"
 #include "../../core/error.h"
 #include "../sanitizers.h"
 #include "../skip.h"
@@ -208,6 +211,17 @@ TEST_CASE("threads never share a block") {
   for (std::thread& worker : workers) worker.join();
   CHECK(broken == std::vector<int>(4, 0));
   CHECK(memory::stats().bytes_in_use == base);
+}
+
+TEST_CASE("the control groups of this process are those that the kernel lists") {
+  const std::vector<std::string> folders = control_groups("memory");
+  std::ifstream lines("/proc/self/cgroup");
+  for (std::string line; std::getline(lines, line);) {
+    const std::string path = line.substr(line.find(":/") + 1), own = path == "/" ? "" : path;
+    if (line.starts_with("0::")) CHECK(folders[0] == "/sys/fs/cgroup" + own);
+    const std::string first = "/sys/fs/cgroup/memory" + own;
+    if (line.find(":memory:") != line.npos) CHECK(std::count(folders.begin(), folders.end(), first) == 1);
+  }
 }
 
 #ifdef WITH_ASAN
