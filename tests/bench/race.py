@@ -141,7 +141,7 @@ def run_rounds(arguments):
                 record[key] = min(record[key], known[key])
             best[file] = record
             file.write_text(json.dumps(record, indent=2) + "\n")
-    print("The records are renewed. Build again; experiments/README.md shows what isobar race prints.")
+    print("The records are renewed. Build again; experiments/duel/README.md shows what isobar race prints.")
 
 
 def main():

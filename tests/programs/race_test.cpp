@@ -29,7 +29,7 @@ TEST_CASE("a record that is run again on other threads has its hash; with other 
   CHECK(holds(other.out, "\nNOT the same steps, loss and hash\nblas_core: \"Z80\" there, "));
 }
 
-TEST_CASE("the race's table has the numbers of the records, which experiments/README.md shows") {
+TEST_CASE("the race's table has the numbers of the records, which experiments/duel/README.md shows") {
   const std::string table = ran("isobar race", "").out;
   std::map<std::string, Json> records;
   for (const auto& entry : std::filesystem::directory_iterator(ISOBAR_SOURCE_DIR "/experiments/race"))
@@ -59,7 +59,7 @@ TEST_CASE("the race's table has the numbers of the records, which experiments/RE
   CHECK(holds(table, "fast" + times(ratio("nanogpt_cpu", "fast", "train_s")) + "nanogpt_cpu"));
   CHECK(holds(table, "fast" + times(ratio(rival, "fast", "train_s")) + rival));
   CHECK(records.at("fast")["val_loss"] <= 1.91);
-  CHECK(holds(file_text(ISOBAR_SOURCE_DIR "/experiments/README.md"), "```text\n" + table + "```"));
+  CHECK(holds(file_text(ISOBAR_SOURCE_DIR "/experiments/duel/README.md"), "```text\n" + table + "```"));
 }
 
 TEST_CASE("race refuses what is no record, what trains on other texts, and words that do not go together") {
