@@ -34,6 +34,7 @@ std::string heading_of(const Run& run, const Findings& found) {
               {"b", fingerprint(found.b.contestant)}};
   const Json environment = current_environment();
   for (const char* name : {"version", "commit", "compiler"}) all[name] = environment[name];
+  for (const char* name : {"margin", "max_pairs"}) all["config"].erase(name);
   return all.dump();
 }
 
@@ -144,7 +145,7 @@ void study(Run& run, const Config& config) {
   };
   Trainings trainings(run, heading_of(run, found), train);
   if (trainings.found() > 0)
-    run.say("going on with {} trainings that an earlier run left in {}\n", trainings.found(), run.folder());
+    run.say("{} trainings that an earlier run left in {} are taken\n", trainings.found(), run.folder());
   say_how_long(run, config, *task, found, trainings.at_a_time());
 
   for (Side* side : {&found.a, &found.b}) side->gain = gain_of(side->contestant, config.width);
@@ -180,7 +181,8 @@ void study(Run& run, const Config& config) {
     }));
   record(run, found, config.margin, rows, costs);
   print(run, found, config.margin, rows, costs);
-  trainings.end();
+  // An open duel continues with more pairs.
+  if (found.likeness != Likeness::different || found.decision.outcome != Outcome::undecided) trainings.end();
 }
 
 // The page of a finished run.

@@ -161,7 +161,7 @@ TEST_CASE("a duel that is killed at ten instants goes on to the same bytes") {
   folder.write("killed/trainings.journal", bytes);
   StartedProgram last = started(killed, 1);
   REQUIRE(last.wait() == 0);
-  CHECK(holds(last.out(), "going on with"));
+  CHECK(holds(last.out(), "trainings that an earlier run left in"));
   CHECK(!std::filesystem::exists(journal));
   for (const char* name : {"pairs.csv", "rates.csv"})
     CHECK(file_text(whole + "/" + name) == file_text(killed + "/" + name));
@@ -178,6 +178,16 @@ TEST_CASE("what is no journal of this duel is not believed") {
     ran("duel", words, folder.path());
     CHECK(results_in(folder / "run") == whole);
   }
+}
+
+TEST_CASE("an undecided duel continues with more pairs") {
+  const TemporaryFolder folder;
+  const std::string words = "rmsnorm dyt" + small;
+  ran("duel", words + " --max_pairs 2 --out run", folder.path());
+  const isobar::Outcome more = ran("duel", words + " --max_pairs 3 --out run", folder.path());
+  CHECK(holds(more.out, "\n4 trainings that an earlier run left in run are taken\n"));
+  ran("duel", words + " --max_pairs 3 --out fresh", folder.path());
+  CHECK(file_text(folder / "run/pairs.csv") == file_text(folder / "fresh/pairs.csv"));
 }
 
 }  // namespace isobar::duel::test
