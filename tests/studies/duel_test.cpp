@@ -132,7 +132,7 @@ TEST_CASE("duel refuses what it cannot compare") {
 }
 
 // Neither may depend on which threads trained, nor on how often the run was killed.
-TEST_CASE("a duel that is killed at ten instants goes on to the same bytes") {
+TEST_CASE("a duel that is killed at ten instants continues to the same bytes") {
   const std::string words =
       "duel dyt dyt_sqrtd --tiny --corpus " ISOBAR_SOURCE_DIR "/README.md --steps 20 --max_pairs 12";
   const TemporaryFolder folder;
@@ -162,7 +162,6 @@ TEST_CASE("a duel that is killed at ten instants goes on to the same bytes") {
   StartedProgram last = started(killed, 1);
   REQUIRE(last.wait() == 0);
   CHECK(holds(last.out(), "trainings that an earlier run left in"));
-  CHECK(!std::filesystem::exists(journal));
   for (const char* name : {"pairs.csv", "rates.csv"})
     CHECK(file_text(whole + "/" + name) == file_text(killed + "/" + name));
   CHECK(results_in(whole) == results_in(killed));
