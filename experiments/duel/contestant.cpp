@@ -187,7 +187,8 @@ std::unique_ptr<Module> norm_of(const Contestant& contestant, int64_t width) {
   return make_norm(config.norm, {width}, config.model(1).norm_options);
 }
 
-// Every parameter is moved a little, by a stream of its number: ones and zeros hide what a norm does with them.
+// Every parameter is moved a little, by a stream of its number: ones and zeros hide what a norm does with
+// them.
 std::string fingerprint(const Contestant& contestant) {
   const Rng rng(1);
   const std::unique_ptr<Module> norm = norm_of(contestant, 64);

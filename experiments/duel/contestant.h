@@ -1,7 +1,7 @@
 // Contestant: one of those that a duel compares, from its words.
 //
 //   rmsnorm, post.rmsnorm, rezero      a norm by name, with a placement; or a placement that has no norm
-//   my_norm.h, post.my_norm.cpp        a norm of one's own: `isobar duel` has built it in, under this very name
+//   my_norm.h, post.my_norm.cpp        a norm of one's own: `isobar duel` has built it in, under this name
 //   "--norm dyt --placement peri"      flags of train_lm
 //   "x / (1 + mean(abs(x))) * w"       a formula, as the page's live chapter takes it
 //
@@ -23,8 +23,8 @@ struct Contestant {
   void apply_to(LmConfig& config) const;
 };
 
-// Registers the norm of a formula. Throws Error: what of the words is wrong, what was wanted, and what may have
-// been meant. Flags that a duel sets for both alike (learning_rate, max_iters, …) are refused.
+// Registers the norm of a formula. Throws Error: what of the words is wrong, what was wanted, and what may
+// have been meant. Flags that a duel sets for both alike (learning_rate, max_iters, …) are refused.
 Contestant parse_contestant(const std::string& words);
 
 // For normalized rows of this width, in f32.
@@ -37,8 +37,8 @@ std::string header_in(const std::string& words);
 // takes "--norm dyt" for one: parse_contestant() does not mind it.
 std::vector<std::string> with_contestants_kept(std::vector<std::string> words);
 
-// A number of what the norm computes, from fixed numbers, forward and back: 16 digits, equal for equal bits. A
-// header that was changed since a run was stopped gives another one.
+// A number of what the norm computes, from fixed numbers, forward and back: 16 digits, equal for equal
+// bits. A header that was changed since a run was stopped gives another one.
 std::string fingerprint(const Contestant& contestant);
 
 }  // namespace isobar::duel

@@ -5,8 +5,9 @@
 
 namespace isobar::duel {
 
-// Where the library's CMake package is found: the prefix that this program is installed in; of a build tree, the
-// package that is installed below it. "" for a program of the user's own, whose library CMake knows how to find.
+// Where the library's CMake package is found: the prefix that this program is installed in; of a build
+// tree, the package that is installed below it. "" for a program of the user's own, whose library CMake
+// knows how to find.
 std::string package_prefix();
 
 // "isru.h and my_norm.h"
@@ -19,8 +20,9 @@ struct OwnProgram {
   double seconds;       // that it took
 };
 
-// Builds isobar::<study> with these norms in `folder`, which keeps what is built for the next time. Throws Error
-// where CMake or a compiler is missing, and where a header does not compile, with the compiler's first lines.
+// Builds isobar::<study> with these norms in `folder`, which keeps what is built for the next time. Throws
+// Error where CMake or a compiler is missing, and where a header does not compile, with the compiler's
+// first lines.
 OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& study, const std::string& folder);
 
 }  // namespace isobar::duel

@@ -19,11 +19,11 @@ struct Checked {
 };
 Checked check_norm(const Contestant& contestant);
 
-// --- What deep nets make of signal and gradient with this norm: the plain chain of decay_study, Linear + norm +
-// ReLU, before training. Its weights are He's, with which neither grows nor falls in a wide net without a norm:
-// what is seen is the norm's doing. They are 64 wide, as a duel's small nets are: in a net of C channels a norm
-// takes a share of 1 / C of the squared gradient in each layer, and chance moves its logarithm by layers / C
-// (decay/theory.h). Twice as wide a net loses its gradient in twice as many layers.
+// --- What deep nets make of signal and gradient with this norm: the plain chain of decay_study, Linear +
+// norm + ReLU, before training. Its weights are He's, with which neither grows nor falls in a wide net
+// without a norm: what is seen is the norm's doing. They are 64 wide, as a duel's small nets are: in a net
+// of C channels a norm takes a share of 1 / C of the squared gradient in each layer, and chance moves its
+// logarithm by layers / C (decay/theory.h). Twice as wide a net loses its gradient in twice as many layers.
 
 // A layer whose gradient is a thousandth of another's moves in a thousand steps as far as that one in one: no
 // rate trains both. What multiplies the gradient of its weights is the signal, for which the same holds.
@@ -36,8 +36,8 @@ struct Depth {
 };
 struct Deep {
   std::array<Depth, 3> depths;  // 8, 100 and 1000 layers
-  // How many layers above the first one, or below the last one, it is below `dead` or above 1 / dead; 0: within
-  // 1000 layers it is not.
+  // How many layers above the first one, or below the last one, it is below `dead` or above 1 / dead; 0:
+  // within 1000 layers it is not.
   int64_t signal_dies, gradient_dies;
 };
 // Medians over three seeds from this one on.
@@ -52,8 +52,8 @@ using StepMaker = std::function<speed::Step(const Contestant& contestant)>;
 speed::Step training_step(std::shared_ptr<Module> net, std::function<Tensor(Module& net)> loss);
 
 struct Costs {
-  // A's time over B's, of five groups of rounds: the norm alone, forward and back on x (512, 64), and a step of
-  // training.
+  // A's time over B's, of five groups of rounds: the norm alone, forward and back on x (512, 64), and a
+  // step of training.
   Spread norm, step;
   double seconds_a = 0, seconds_b = 0;  // of a step of training, the best one
   // Of tensors at the peak of a step, its net and the optimizer's state among them.

@@ -1,4 +1,5 @@
-// TypedNorm: the norm of a formula that a user typed, by the library's ops: w is a weight per channel, b a bias.
+// TypedNorm: the norm of a formula that a user typed, by the library's ops: w is a weight per channel, b a
+// bias.
 #pragma once
 
 #include "../../nn/module.h"

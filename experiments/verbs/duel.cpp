@@ -1,7 +1,7 @@
-// isobar duel A B: the study duel, where A or B may be a header: then a duel that has the header's norm built in.
+// isobar duel A B: the study duel, where A or B may be a header: then a duel that has the header's norm.
 //
-// What is built stands in DIR/.program, DIR the run's folder, and is built again only if something changed. The
-// gradient is checked first; where it is wrong the exit code is 1, and no run begins.
+// What is built stands in DIR/.program, DIR the run's folder, and is built again only if something changed.
+// The gradient is checked first; where it is wrong the exit code is 1, and no run begins.
 #include <filesystem>
 #include <sstream>
 
@@ -72,10 +72,9 @@ int duel(const Words& given) {
     });
     if (headers.empty() || asks)
       become((std::filesystem::path(own_path()).parent_path() / "duel").string(), words);
-    check(
-        !Ranks::launched(),
-        "{} is to be compiled by one process: start it without mpirun, then mpirun -n 4 {}/.program/build/duel …",
-        headers[0], folder_in(words));
+    check(!Ranks::launched(),
+          "{} is compiled by one process: start it without mpirun, then mpirun -n 4 {}/.program/build/duel …",
+          headers[0], folder_in(words));
     const std::string program = program_with(headers, words);
     if (program.empty()) {
       complain(stderr, name, "the duel does not start: a check failed");

@@ -1,6 +1,6 @@
 #!/bin/bash
-# own_norm.sh PREFIX FOLDER: a header becomes a contestant of `isobar duel` with the installed library, and what
-# its author may get wrong gets a sentence before any run begins.
+# own_norm.sh PREFIX FOLDER: a header becomes a contestant of `isobar duel` with the installed library, and
+# what its author may get wrong gets a sentence before any run begins.
 set -euo pipefail
 prefix=$1 here=$2
 rm -rf "$here" && mkdir -p "$here" && cd "$here"
@@ -8,7 +8,7 @@ unset CMAKE_PREFIX_PATH
 fail() { echo "$*"; exit 1; }
 
 # refused CODE SAYS WORDS…: isobar duel with these words, short runs and the variable $with.
-duel() { env ${with-} "$prefix/bin/isobar" duel "$@" --corpus synthetic --tiny >out.txt 2>err.txt; }
+duel() { env ${with:+"$with"} "$prefix/bin/isobar" duel "$@" --corpus synthetic --tiny >out.txt 2>err.txt; }
 refused() {
   local wanted=$1 says=$2 code=0
   shift 2
@@ -51,12 +51,13 @@ with=CXX=/nowhere/g++ refused 2 'a header wants a C++20 compiler, and CMake find
 
 # What the compiler says, with the header as it was named.
 norm wrong.h 'return x / sqrt(square(x) + 1) * wieght;' Wrong
-refused 2 'wrong.h does not compile; all that the compiler says is in runs/duel/.program/build.log' wrong.h rmsnorm
+refused 2 'wrong.h does not compile; all that the compiler says is in runs/duel/.program/build.log' \
+  wrong.h rmsnorm
 grep -qE '^wrong.h:6:.*error: .*wieght' err.txt || fail "the compiler's lines: $(cat err.txt)"
 sed 's/const isobar::Shape& width/double eps/; s/width/{7}/' isru.h >eps.h
 refused 2 'eps.h: wanted a norm with forward(x) that is made of its width: a constructor from' eps.h rmsnorm
-{ echo 'namespace isobar {'; norm /dev/stdout "$right" RMSNorm; echo '}'; } | sed 's/^#/\n#/; s/namespace isobar {//' |
-  sed 's/^struct/namespace isobar { struct/' >rms_norm.h
+norm rms_norm.h "$right" RMSNorm
+sed -i 's/^struct/namespace isobar {\nstruct/; $a }' rms_norm.h
 refused 2 'rms_norm.h does not compile' rms_norm.h layernorm
 grep -q 'redefinition of .*isobar::RMSNorm' err.txt || fail "a norm of the library's name: $(cat err.txt)"
 
