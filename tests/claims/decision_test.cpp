@@ -49,13 +49,14 @@ TEST_CASE("an open duel says how many pairs would decide") {
 
 // A few cells of the second table that verdict_rates prints.
 TEST_CASE("duels of equals keep the error rate, looked at after each pair") {
-  constexpr int64_t few = 300;
+  constexpr int64_t few = 200;
   for (const claims::Differences& of : claims::duels()) {
+    const bool decided = of.name.ends_with("by 2 sd");
+    if (!decided && !(of.equals && of.promised)) continue;
     const claims::DuelRates one = duel_rates(of, few);
     CAPTURE(of.name);
-    if (of.equals && of.promised) CHECK(one.better + one.worse <= claims::most_of(few));
-    if (of.name.ends_with("by 2 sd")) CHECK(one.better > 0.95);
-    CHECK((of.equals || one.worse < 0.01));
+    CHECK((decided ? one.better > 0.95 : one.better + one.worse <= claims::most_of(few)));
+    if (decided) CHECK(one.worse == 0);
   }
 }
 
