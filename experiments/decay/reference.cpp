@@ -126,7 +126,7 @@ Agreement agreement_of(const Prediction& theory, std::span<const double> values)
   if (spread.median == 0) return {none, theory.median < std::numeric_limits<float>::min()};
 
   const double sd = std::fmax(log_sd(values), theory.log_sd);
-  constexpr double rounding = 1e-5;
+  constexpr double rounding = 1e-5;  // of f32 and eps, where all nets have one value
   const double error =
       std::sqrt(std::numbers::pi / 2) * sd / std::sqrt(static_cast<double>(values.size())) + rounding;
   const double z = std::log(spread.median / theory.median) / error;
