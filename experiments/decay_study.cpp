@@ -101,9 +101,8 @@ void expect_theory(Run& run, const std::vector<std::pair<Config, std::vector<Com
     run.expect("closed forms of nets with a norm, and plain ones without: |z| <= 3",
                agreements.disagreeing == 0, detail);
   else
-    run.say(
-        "Closed forms of nets with a norm, and plain ones without: {}; the bound of 3 holds for seeds 0 to 19.\n",
-        detail);
+    run.say("Closed forms of nets with a norm, and plain ones without: {}; the bound is for seeds 0 to 19.\n",
+            detail);
 }
 
 // Every net of the reference, the layers that it lists.

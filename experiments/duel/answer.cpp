@@ -219,7 +219,7 @@ std::vector<Row> cost_rows(const Costs& costs) {
   const auto ms = [](double seconds) { return number_text(1e3 * seconds); };
   const auto mib = [](double bytes) { return number_text(bytes / (1 << 20)); };
   std::vector<Row> rows{
-      {{"a step, ms", "每步毫秒"}, ms(costs.seconds_a), ms(costs.seconds_b)},
+      {{"AdamW step, ms", "AdamW 每步毫秒"}, ms(costs.seconds_a), ms(costs.seconds_b)},
       {{"peak memory of a step, MiB", "每步内存峰值 MiB"}, mib(costs.bytes_a), mib(costs.bytes_b)},
       {{"time of the norm, relative", "归一化层单独耗时之比"}, number_text(costs.norm.median), "1"}};
   if (costs.busy) rows[0].name += {", busy machine", "（机器繁忙）"};
