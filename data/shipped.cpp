@@ -15,6 +15,7 @@ struct ShippedFile {
   const char *name, *xxh3;
 };
 constexpr ShippedFile tiny_shakespeare = {"tinyshakespeare.txt", "6572a3fb9fde75d3"};
+constexpr ShippedFile king_james = {"kjv.txt", "72eb6373bb6f38a6"};
 constexpr ShippedFile mnist_files[] = {{"mnist/t10k-images-idx3-ubyte.gz", "c4c9c2676a5ceb26"},
                                        {"mnist/t10k-labels-idx1-ubyte.gz", "108ab1f06599996f"}};
 constexpr size_t largest = size_t{1} << 24;  // bytes
@@ -63,6 +64,18 @@ fs::path find_tiny_shakespeare() {
   const fs::path folder = users_folder();
   if (!folder.empty() && is_file(folder / tiny_shakespeare.name)) return folder / tiny_shakespeare.name;
   return shipped(tiny_shakespeare);
+}
+
+fs::path find_king_james() {
+  const fs::path path = users_folder() / king_james.name;
+  const std::string how = "Debian's package bible-kjv writes it: bible -f gen1:1-rev22:21 > kjv.txt";
+  check(!users_folder().empty() && is_file(path),
+        "--corpus kjv: wanted the King James Bible as kjv.txt in the folder ISOBAR_DATA ('{}'); {}",
+        users_folder().string(), how);
+  const std::string found = checksum(read_file(path, largest));
+  check(found == king_james.xxh3, "{}: this is not the King James Bible: wanted xxh3 {}, got {}; {}",
+        path.string(), king_james.xxh3, found, how);
+  return path;
 }
 
 fs::path find_mnist() {

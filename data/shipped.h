@@ -10,6 +10,10 @@ namespace isobar {
 // where that one is missing or its bytes have changed (XXH3).
 std::filesystem::path find_tiny_shakespeare();
 
+// $ISOBAR_DATA/kjv.txt, the King James Bible as Debian's bible-kjv writes it, which does not come with Isobar. Throws
+// Error, with the command that makes the file, where there is none or another (XXH3).
+std::filesystem::path find_king_james();
+
 // The folder $ISOBAR_DATA/mnist where it holds t10k-images-idx3-ubyte, plain or with .gz, else the folder
 // that comes with Isobar, which has the 10,000 test images alone. Throws Error as above.
 std::filesystem::path find_mnist();

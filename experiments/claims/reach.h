@@ -12,7 +12,7 @@ struct Reach {
   ReachWord word = ReachWord::undecided;
   // Of flips: the last rung of one outcome and the first of the other, counted from 0.
   size_t before = 0, after = 0;
-  std::vector<Reading> rungs = {};  // each with its share of the error rate
+  std::vector<Reading> rungs = {};  // each as a part alone: to hold on all of them each must
   // The effect's change a doubling of compute, and its interval of confidence.
   double slope = 0;
   Range slope_interval = {};

@@ -22,6 +22,8 @@ void Config::fields(Fields& f) {
   f("block_size", block_size, "letters that the model sees at once", at_least(1));
   f("batch_size", batch_size, "blocks in a step; of digits eight times as many images", at_least(1));
   f("eval_iters", eval_iters, "batches of each half of the validation text", at_least(1));
+  f("train_tokens", train_tokens, "letters of the training part that are used, its first; 0: all",
+    at_least(0));
 }
 
 void Config::take_size(const std::set<std::string>& given) {
@@ -39,6 +41,9 @@ void Config::take_size(const std::set<std::string>& given) {
 void Config::check_together() const {
   check(corpus.empty() || task == "shakespeare", "--corpus: a text of your own is no part of --task {}",
         task);
+  check(train_tokens == 0 || task != "digits", "--train_tokens: digits are no text; drop it");
+  check(train_tokens == 0 || train_tokens > block_size,
+        "--train_tokens: wanted more than --block_size ({}), or 0, got {}", block_size, train_tokens);
   check(width % 8 == 0, "--width: wanted a multiple of 8, got {}", width);
 }
 

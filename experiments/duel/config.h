@@ -16,6 +16,8 @@ struct Config : HasFields {
   int64_t seeds = 1;
   double learning_rate = 0;
   int64_t steps = 250, n_layer = 4, width = 64, block_size = 64, batch_size = 8, eval_iters = 20;
+  int64_t train_tokens = 0;
+  bool looks_closer = false;  // no field: whether trainings end with what Trained::closer has
 
   void fields(Fields& f) override;
   // The sizes that `size` stands for, but those that the user gave.

@@ -3,6 +3,8 @@
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../harness/lists.h"
+#include "../ladder/shape.h"
+#include "../lm/watching/saturation.h"
 
 namespace isobar::duel {
 
@@ -26,7 +28,7 @@ class TextTask : public Task {
   explicit TextTask(const Config& config)
       : config_(config),
         tiny_(config.tiny()),
-        text_(tiny_.corpus, config.block_size),
+        text_(open_corpus(tiny_.corpus, "char"), config.block_size, config.train_tokens),
         blind_loss_(text_.unigram_loss()) {}
 
   std::string name() const override { return text_.name(); }
@@ -56,6 +58,7 @@ class TextTask : public Task {
   Batch batch(const Rng& rng, int64_t step) const {
     return text_.train.random_batch(config_.batch_size, rng.split("batch").split(step));
   }
+  Closer closer_look(LanguageModel& model) const;
   double mean_loss_on(Module& model, const TokenDataset& data, const char* stream) const {
     return mean_loss(model, data, config_.eval_iters, config_.batch_size, Rng(0).split(stream));
   }
@@ -65,6 +68,23 @@ class TextTask : public Task {
   const TinyText text_;
   const double blind_loss_;
 };
+
+Closer TextTask::closer_look(LanguageModel& model) const {
+  ladder::EndsOfStream ends;
+  SaturationProbe probe;
+  std::vector<double> saturated;
+  {
+    const Watch both(model, probe), stream(model, ends);
+    mean_loss(model, text_.validation, 1, config_.batch_size, Rng(0).split("shape"));
+  }
+  for (const NamedModule& part : named_modules(model)) {
+    const SaturatedShares* shares = probe.find(part.path);
+    if (shares != nullptr && !std::isnan(shares->saturated)) saturated.push_back(shares->saturated);
+  }
+  return {.train_loss = mean_loss_on(model, text_.train, "seen"),
+          .saturated = saturated.empty() ? NAN : spread_of(saturated).linear.mean,
+          .tail_over_centre = ends.tail_over_centre()};
+}
 
 Trained TextTask::train(const Contestant& contestant, const Training& wanted) const {
   const LmConfig training = training_of(contestant, wanted.rate);
@@ -93,6 +113,7 @@ Trained TextTask::train(const Contestant& contestant, const Training& wanted) co
                validation = mean_loss_on(*made, text_.validation, "validation");
   trained.diverged = !std::isfinite(tuning) || !std::isfinite(validation);
   if (!trained.diverged) trained.tuning_loss = tuning, trained.val_loss = validation;
+  if (!trained.diverged && config_.looks_closer) trained.closer = closer_look(*made);
   return trained;
 }
 

@@ -17,6 +17,16 @@ struct Training {
   auto operator<=>(const Training&) const = default;
 };
 
+// What ladders ask of a net that was trained (Config::looks_closer).
+struct Closer {
+  double train_loss = NAN;  // in evaluation, over batches of the training part
+  // The share of the bounded layers' elements that are saturated (lm/watching/saturation.h), their mean; NaN where
+  // there are none.
+  double saturated = NAN;
+  // Of the first and the last norm's input, normalized as LayerNorm does: ladder/shape.h.
+  std::vector<double> tail_over_centre = {};
+};
+
 struct Trained {
   int64_t parameters = 0;
   double start_loss = 0;                 // on the reported half of the validation part
@@ -24,6 +34,7 @@ struct Trained {
   bool diverged = false;                 // it broke off: a loss or gradient was not finite
   Stream start = {}, end = {};           // of the blocks, at the first step and the last; or empty
   std::vector<double> losses = {};       // of each step's batch, up to where it broke off
+  Closer closer = {};
 };
 
 // The first block's gradient over the last one's; NaN where a training broke off.

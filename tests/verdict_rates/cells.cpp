@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "../../experiments/claims/reach.h"
 #include "../../experiments/duel/decision.h"
 
 namespace isobar::claims {
@@ -151,6 +152,42 @@ DuelRates duel_rates(const Differences& of, int64_t trials) {
     rates.worse += outcome == Outcome::worse ? each : 0;
     const PartOutcome once = read({Rule::mean, -infinity, 0}, spread_of(drawn), 2).outcome;
     rates.power += once == PartOutcome::holds || once == PartOutcome::fails ? each : 0;
+  }
+  return rates;
+}
+
+const std::vector<Climbing>& ladders() {
+  const auto normal = [](Random& random) { return std::normal_distribution<double>()(random); };
+  static const std::vector<Climbing> all = {
+      {"no effect, normal", normal},
+      {"no effect, Student's t, 3 degrees", shapes()[6].draw},
+      {"no effect, two clusters, 4 sd apart",
+       [=](Random& random) { return normal(random) + (random() % 2 == 0 ? 2 : -2); }},
+      {"the same net on both sides", [](Random&) { return 0.0; }},
+      {"6 sd on all rungs", normal, [](int) { return 6.0; }, false},
+      {"6 sd, falling to 2", normal, [](int rung) { return 6.0 - rung; }, false},
+      {"2 sd, rising to 6", normal, [](int rung) { return 2.0 + rung; }, false},
+      {"6 sd, falling to -6", normal, [](int rung) { return 6.0 - 3 * rung; }, false}};
+  return all;
+}
+
+LadderRates ladder_rates(const Climbing& of, int64_t trials) {
+  LadderRates rates;
+  const double each = 1 / static_cast<double>(trials);
+  for (int64_t trial = 0; trial < trials; ++trial) {
+    Random random(static_cast<uint64_t>(trial));
+    std::vector<Spread> rungs;
+    std::vector<double> log2_compute;
+    for (int rung = 0; rung < 5; ++rung) {
+      std::vector<double> seeds;
+      for (int seed = 0; seed < 13 - 2 * rung; ++seed) seeds.push_back(of.mean(rung) + of.draw(random));
+      rungs.push_back(spread_of(seeds));
+      log2_compute.push_back(rung);
+    }
+    const ReachWord word = reach_of({Rule::mean, just_above(0), infinity}, log2_compute, rungs).word;
+    rates.words[static_cast<size_t>(word)] += each;
+    rates.wrong +=
+        word == ReachWord::flips || word == ReachWord::grows || word == ReachWord::fades ? each : 0;
   }
   return rates;
 }

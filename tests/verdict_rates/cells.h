@@ -52,6 +52,22 @@ struct DuelRates {
 };
 DuelRates duel_rates(const Differences& of, int64_t trials);
 
+// Ladders of five rungs, of 13 seeds down to 5, as experiments/ladder/ has them: the shares of trials with each word.
+// `mean` is the effect on a rung, from 0 to 4; a part asks for one above 0.
+struct Climbing {
+  std::string name;
+  std::function<double(std::mt19937_64&)> draw;
+  std::function<double(int)> mean = [](int) { return 0.0; };
+  bool none = true;  // the effect is 0 on all rungs
+};
+const std::vector<Climbing>& ladders();
+// The shares by ReachWord, and of those that say too much of no effect: flips, grows, fades.
+struct LadderRates {
+  std::array<double, 6> words{};
+  double wrong = 0;
+};
+LadderRates ladder_rates(const Climbing& of, int64_t trials);
+
 // What a share that is 1 % or less may be in so many trials: 1 % and four standard errors.
 double most_of(int64_t trials);
 

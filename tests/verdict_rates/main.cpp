@@ -3,6 +3,7 @@
 //   verdict_rates                 10,000 trials a cell, 5 minutes
 //   verdict_rates --trials 1000   fewer
 //   verdict_rates --duels         those of isobar duel alone
+//   verdict_rates --ladders       those of the words of a reach
 //
 // For each rule, shape and number of seeds: true claims refuted and false ones at the bound confirmed after
 // one to four looks, in percent, each look with half as many seeds again; and how often the rule is said not
@@ -70,6 +71,21 @@ int print_duels(int64_t trials) {
   return broken > 0 ? 1 : 0;
 }
 
+int print_ladders(int64_t trials) {
+  int broken = 0;
+  fmt::print("effect|holds|fails|flips|grows|fades|not decided, %|\n");
+  for (const Climbing& of : ladders()) {
+    const LadderRates one = ladder_rates(of, trials);
+    const bool wrong = of.none && one.wrong > most_of(trials);
+    broken += wrong;
+    fmt::print("{}", of.name);
+    for (const double share : one.words) fmt::print("|{:.2f}", 100 * share);
+    fmt::print("|{}\n", !of.none ? "" : wrong ? "NOT KEPT" : "kept");
+    std::fflush(stdout);
+  }
+  return broken > 0 ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -78,9 +94,12 @@ int main(int argc, char** argv) {
             "verdict_rates --trials 1000");
   bool duels_alone = false;
   tool.option("--trials", trials, "of each cell", at_least(1));
+  bool ladders_alone = false;
   tool.option("--duels", duels_alone, "those of isobar duel alone");
+  tool.option("--ladders", ladders_alone, "those of the words of a reach");
   return tool.run(argc, argv, [&] {
-    const int duels = print_duels(trials);
-    return duels_alone ? duels : print_rates(trials) | duels;
+    const int duels = ladders_alone ? 0 : print_duels(trials),
+              reaches = duels_alone ? 0 : print_ladders(trials);
+    return duels_alone || ladders_alone ? duels | reaches : print_rates(trials) | duels | reaches;
   });
 }

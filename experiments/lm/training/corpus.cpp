@@ -29,7 +29,9 @@ Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
     corpus.store = std::make_unique<TokenStore>(wanted);
     return corpus;
   }
-  const std::string path = wanted.empty() ? find_tiny_shakespeare().string() : wanted;
+  const std::string path = wanted.empty()    ? find_tiny_shakespeare().string()
+                           : wanted == "kjv" ? find_king_james().string()
+                                             : wanted;
   return {.text = TextCorpus::read(path, kind), .source = path};
 }
 

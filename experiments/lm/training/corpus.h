@@ -22,7 +22,7 @@ struct Corpus {
   TokenDataset validation(int64_t block_size) const;
 };
 
-// `wanted` is the path of a text or of a token store, "synthetic", or empty: Tiny Shakespeare. `tokenizer` is
+// `wanted` is the path of a text or of a token store, "synthetic", "kjv", or empty: Tiny Shakespeare. `tokenizer` is
 // as make_tokenizer takes it; empty, it is char, or the store's. Throws Error where a file cannot be read.
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer);
 // The same with this very tokenizer. Throws Error where the text does not fit it, or the store has another.

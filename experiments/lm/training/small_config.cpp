@@ -6,6 +6,9 @@ namespace {
 std::span<const int32_t> first_half(std::span<const int32_t> tokens) {
   return tokens.first(tokens.size() / 2);
 }
+std::span<const int32_t> first(std::span<const int32_t> tokens, int64_t n) {
+  return n == 0 ? tokens : tokens.first(std::min(tokens.size(), static_cast<size_t>(n)));
+}
 std::span<const int32_t> second_half(std::span<const int32_t> tokens) {
   return tokens.subspan(tokens.size() / 2);
 }
@@ -53,9 +56,9 @@ LanguageModelConfig TinyConfig::model(const LmConfig& training, int64_t vocabula
   return config;
 }
 
-TinyText::TinyText(Corpus opened, int64_t block_size)
+TinyText::TinyText(Corpus opened, int64_t block_size, int64_t train_tokens)
     : corpus(std::move(opened)),
-      train(corpus.text.train(), block_size, "training part"),
+      train(first(corpus.text.train(), train_tokens), block_size, "training part"),
       tuning(first_half(corpus.text.validation()), block_size, "first half of the validation part"),
       validation(second_half(corpus.text.validation()), block_size, "second half of the validation part") {}
 

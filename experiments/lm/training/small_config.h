@@ -30,14 +30,15 @@ struct TinyConfig : HasFields {
 };
 
 // The text and its windows. Must not move: the windows refer to the text. The validation part is cut in two:
-// learning rates are chosen by losses on `tuning`, the first half, and `validation` is reported.
+// learning rates are chosen by losses on `tuning`, the first half, and `validation` is reported. Of the training
+// part the first `train_tokens` are used; 0: all.
 struct TinyText {
   Corpus corpus;
   TokenDataset train, tuning, validation;
 
   TinyText(const std::string& wanted, int64_t block_size)
       : TinyText(open_corpus(wanted, "char"), block_size) {}
-  TinyText(Corpus opened, int64_t block_size);
+  TinyText(Corpus opened, int64_t block_size, int64_t train_tokens = 0);
   TinyText(const TinyText&) = delete;
   TinyText& operator=(const TinyText&) = delete;
   int64_t vocab_size() const { return corpus.text.tokenizer->vocab_size(); }
