@@ -23,6 +23,8 @@ constexpr Sentence sentences[] = {
      "{finetuning_steps} on the other at {finetuning_rate}",
      "{n_layer} 块、宽 {n_embd}，在两种文本之一上训练 {steps} 步（学习率 {learning_rate}），再在另一种上训练 "
      "{finetuning_steps} 步（学习率 {finetuning_rate}）"},
+    {"ladder", "", "{n_layer} blocks of width {widths}, on {corpus}, each net and rung at its own best rate",
+     "{n_layer} 块、宽 {widths}，在{corpus}上训练，每个网络在每级取各自最佳学习率"},
     {"lm_norms", ".start.", "", ""},
     {"lm_norms", "x{deep_layers}.",
      "{deep_layers} blocks of width {widths}, {deep_steps} steps on {corpus}, rates {deep_learning_rates}",
@@ -64,6 +66,7 @@ constexpr Sentence sentences[] = {
 std::string corpus_text(const std::string& name, bool chinese) {
   if (name.find("tinyshakespeare") != std::string::npos)
     return chinese ? " Tiny Shakespeare " : "Tiny Shakespeare";
+  if (name.find("kjv") != std::string::npos) return chinese ? "英王钦定本圣经" : "the King James Bible";
   if (name.find("synthetic") != std::string::npos) return chinese ? "合成语言" : "the synthetic language";
   return chinese ? " " + name + " " : name;
 }
