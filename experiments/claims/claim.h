@@ -19,6 +19,20 @@ struct Part {
   Phrase why;              // the reason for these bounds
   bool full_only = false;  // its value is measured at the full scale alone
   int line = 0;            // of the file
+  // Its reach (reach.h): the keys of a ladder, without their ".rung1", and the ladder's run.
+  std::vector<std::string> reach = {};
+  std::string reach_run = "";
+  bool of_ladder = false;  // its own run is a ladder, which `verify --full --ladder` makes
+
+  bool reads(const std::string& name) const { return run == name || (!reach.empty() && reach_run == name); }
+  // Its keys in the values of this run; `rungs`: how many a ladder has.
+  std::vector<std::string> keys_in(const std::string& name, size_t rungs) const {
+    std::vector<std::string> keys;
+    if (run == name) keys.push_back(key);
+    for (size_t rung = 1; reach_run == name && rung <= rungs; ++rung)
+      for (const std::string& one : reach) keys.push_back(one + ".rung" + std::to_string(rung));
+    return keys;
+  }
 };
 
 // What the words of a passage do to the claim. Reading the file checks that the quotation has or lacks them.

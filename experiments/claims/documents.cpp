@@ -115,9 +115,10 @@ std::string heading(const std::vector<std::string>& cells) {
 
 // What a part's row shows: measured, asked, outcome.
 std::vector<std::string> shown(const Json& part) {
-  const std::string not_run = part["not_run"];
+  const std::string not_run = part["not_run"], reach = part["reach"];
   return {part["measured"], part["wanted"],
-          not_run.empty() ? part["outcome_text"].get<std::string>() : not_kept};
+          (not_run.empty() ? part["outcome_text"].get<std::string>() : not_kept) +
+              (reach.empty() ? "" : "; " + reach)};
 }
 
 std::string claim_rows(const ClaimFile& file, const Claim& claim, const Runs& runs) {
@@ -210,11 +211,15 @@ std::string verdicts_page(const Kept& kept) {
       "interval that decides ([the rules](claims/rules.md)).\n";
   text += fmt::format("\nAll {} claims: {}.\n", builtin_table().size(), counts_text(judge_all(kept)));
   for (const ClaimFile& file : builtin_claims()) {
-    text += fmt::format("\n## {} {}\n\n", file.source.id, title_of(file.source));
-    text += heading({"claim", "says", "part", "measured", "asked", "outcome", "run"});
-    for (const Claim& claim : file.claims) text += claim_rows(file, claim, runs);
+    text += fmt::format("\n## {} {}\n\n", file.source.id, title_of(file.source)) + verdicts_table(file, runs);
   }
   return text + "\n## The runs\n\n" + runs_table(kept);
+}
+
+std::string verdicts_table(const ClaimFile& file, const Runs& kept) {
+  std::string text = heading({"claim", "says", "part", "measured", "asked", "outcome", "run"});
+  for (const Claim& claim : file.claims) text += claim_rows(file, claim, kept);
+  return text;
 }
 
 std::string readme_sentences_on_norms(const Kept& kept) {

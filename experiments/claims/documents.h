@@ -9,6 +9,9 @@ namespace isobar::claims {
 // All claims with each part, a table for each text, and the runs that measured them.
 std::string verdicts_page(const Kept& kept);
 
+// The table of one file, by what Kept::runs() gave.
+std::string verdicts_table(const ClaimFile& file, const Runs& kept);
+
 // What of the texts runs where: experiments/coverage.md.
 std::string coverage_page();
 

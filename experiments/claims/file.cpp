@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <cctype>
+#include <set>
 
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
@@ -98,11 +99,36 @@ void check_predicate(TomlTable& table, const Predicate& predicate) {
 }
 
 // What the parts of a claim may have in common: it stands in the claim then.
-const std::vector<std::string> common_fields = {"run", "rule", "log", "why", "why_zh", "full_only"};
+const std::vector<std::string> common_fields = {"run",    "rule",      "log",      "why",
+                                                "why_zh", "full_only", "reach_run"};
+
+// Which run of the file the field names.
+const RunSpec& run_of(TomlTable& table, const char* field, const std::vector<RunSpec>& runs) {
+  const std::string name = table.text(field);
+  const auto run = std::ranges::find(runs, name, &RunSpec::name);
+  if (run != runs.end()) return *run;
+  std::vector<std::string> known;
+  for (const RunSpec& one : runs) known.push_back(one.name);
+  table.refuse(table.line_of(field), fmt::format("{}: wanted one of the file's runs ({}), got '{}'{}", field,
+                                                 one_line(fmt::to_string(fmt::join(known, ", ")), 200),
+                                                 one_line(name), did_you_mean(name, known)));
+}
+
+void read_reach(TomlTable& table, Part& part, const std::vector<RunSpec>& runs) {
+  part.reach = table.texts("reach");
+  for (const std::string& key : part.reach)
+    if (const size_t end = key.rfind(".rung"); end != std::string::npos)
+      table.refuse(table.line_of("reach"),
+                   fmt::format("reach: wanted the keys of a ladder without their rungs, got '{}'; write '{}'",
+                               one_line(key), one_line(key.substr(0, end))));
+  if (!part.reach.empty())
+    part.reach_run = table.has("reach_run") ? run_of(table, "reach_run", runs).name : part.run;
+}
 
 Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
-  table.allow({"says", "says_zh", "run", "key", "rule", "log", "at_most", "at_least", "between", "equals",
-               "within", "about", "better", "as_good", "printed", "why", "why_zh", "full_only"});
+  table.allow({"says",     "says_zh", "run",    "key",       "rule",  "log",      "at_most",
+               "at_least", "between", "equals", "within",    "about", "better",   "as_good",
+               "printed",  "why",     "why_zh", "full_only", "reach", "reach_run"});
   Part part;
   part.says = table.phrase("says");
   part.run = table.text("run");
@@ -112,16 +138,10 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   part.predicate.log = table.flag("log");
   read_bounds(table, part);
   part.full_only = table.flag("full_only");
-  const auto run = std::ranges::find(runs, part.run, &RunSpec::name);
-  if (run == runs.end()) {
-    std::vector<std::string> known;
-    for (const RunSpec& one : runs) known.push_back(one.name);
-    table.refuse(table.line_of("run"), fmt::format("run: wanted one of the file's runs ({}), got '{}'{}",
-                                                   one_line(fmt::to_string(fmt::join(known, ", ")), 200),
-                                                   one_line(part.run), did_you_mean(part.run, known)));
-  }
+  const RunSpec& run = run_of(table, "run", runs);
   check_predicate(table, part.predicate);
-  if (part.predicate.rule == Rule::time && run->study != "norm_speed")
+  read_reach(table, part, runs);
+  if (part.predicate.rule == Rule::time && run.study != "norm_speed")
     table.refuse(table.line_of("rule"), "rule: time is for the quotients of times of norm_speed; take mean");
   return part;
 }
@@ -232,12 +252,18 @@ Claim claim_of(TomlTable& table, const TomlTable& source, const ClaimFile& file)
   claim.note = table.phrase_or_none("note");
   if (!table.has("paper_size")) table.inherit(source, {"paper_size", "paper_size_zh"});
   claim.paper_size = table.phrase_or_none("paper_size");
+  const auto refuse_alone = [](const TomlTable& of, bool reach) {
+    if (of.has("reach_run") && !reach)
+      of.refuse(of.line_of("reach_run"), "reach_run: is the run of a reach, and there is none; add reach");
+  };
   for (TomlTable& part : table.tables("part", "claim.part", fmt::format("a part of claim {}", claim.id))) {
+    refuse_alone(part, part.has("reach"));
     std::vector<std::string> inherited = common_fields;
     if (part.has("why")) std::erase(inherited, "why_zh");  // which translates the claim's own
     part.inherit(table, inherited);
     claim.parts.push_back(part_of(part, file.runs));
   }
+  refuse_alone(table, std::ranges::any_of(claim.parts, [](const Part& part) { return !part.reach.empty(); }));
   for (TomlTable& passage :
        table.tables("passage", "claim.passage", fmt::format("a passage of claim {}", claim.id)))
     claim.passages.push_back(passage_of(passage));
@@ -249,11 +275,19 @@ Claim claim_of(TomlTable& table, const TomlTable& source, const ClaimFile& file)
 void check_runs_are_used(const TomlTable& table, const ClaimFile& file) {
   for (const RunSpec& run : file.runs) {
     const auto uses = [&](const Claim& claim) {
-      return std::ranges::count(claim.parts, run.name, &Part::run) > 0;
+      return std::ranges::any_of(claim.parts, [&](const Part& part) { return part.reads(run.name); });
     };
     if (std::ranges::none_of(file.claims, uses))
       table.refuse(run.line, fmt::format("no part of a claim needs the run {}; drop it", run.name));
   }
+}
+
+void mark_parts_of_ladders(ClaimFile& file) {
+  std::set<std::string> ladders;
+  for (const Claim& claim : file.claims)
+    for (const Part& part : claim.parts) ladders.insert(part.reach_run);
+  for (Claim& claim : file.claims)
+    for (Part& part : claim.parts) part.of_ladder = ladders.contains(part.run);
 }
 
 // The line of a dotted name of more than 32 parts, [a.a.a…] or a.a.a… = 1; 0: there is none. toml++ makes a
@@ -313,6 +347,7 @@ ClaimFile parse_claims(std::string_view text, const std::string& path) {
   for (TomlTable& claim : claims) file.claims.push_back(claim_of(claim, source, file));
   if (file.claims.empty()) table.refuse(1, "has no claims; add [[claim]]");
   check_runs_are_used(table, file);
+  mark_parts_of_ladders(file);
   return file;
 }
 

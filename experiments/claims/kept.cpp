@@ -44,18 +44,20 @@ Json without_seeds(const Json& config) {
   return rest;
 }
 
-// The keys that parts of the files read of this run, and machine.busy where a rule asks for it.
-std::set<std::string> keys_of(const std::string& run, const std::vector<ClaimFile>& files) {
+// The keys that parts of the files read of this run, which has so many rungs, and machine.busy where a rule asks
+// for it.
+std::set<std::string> keys_of(const std::string& run, size_t rungs, const std::vector<ClaimFile>& files) {
   std::set<std::string> keys;
   for (const ClaimFile& file : files)
     for (const Claim& claim : file.claims)
-      for (const Part& part : claim.parts)
-        if (part.run == run) {
-          keys.insert(part.key);
-          if (part.predicate.rule == Rule::time) keys.insert("machine.busy");
-        }
+      for (const Part& part : claim.parts) {
+        for (std::string& key : part.keys_in(run, rungs)) keys.insert(std::move(key));
+        if (part.run == run && part.predicate.rule == Rule::time) keys.insert("machine.busy");
+      }
   return keys;
 }
+
+size_t rungs_in(const Json& run) { return run.is_object() ? run.value("rungs", Json()).size() : 0; }
 
 // How many commits the tree that this program was built of has after this one; nothing where that is unknown.
 std::string commits_since(const std::string& commit) {
@@ -122,13 +124,16 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
   line["date"] = timing["date"];
   line["config"] = summary.value("config", Json::object());
   if (summary.contains("corpus")) line["corpus"] = summary["corpus"];
+  for (const Json& rung : summary.value("rungs", Json::array()))
+    line["rungs"].push_back(
+        {{"name", rung.at("name")}, {"log2_compute", short_number(rung.at("log2_compute"))}});
   line["seconds"] = seconds;
 
   const bool same_quantity = !before.is_null() && before["study"] == line["study"] &&
                              without_seeds(before["config"]) == without_seeds(line["config"]);
   const Json measured = summary.value("measured", Json::object());
   std::map<std::pair<std::string, std::string>, Json> values;
-  for (const std::string& key : keys_of(run.name, files)) {
+  for (const std::string& key : keys_of(run.name, rungs_in(line), files)) {
     if (key == "machine.busy" && !measured.contains(key)) continue;
     check(measured.contains(key) && measured[key].contains("values") && !measured[key]["values"].empty(),
           "the run {} has no values of {}", run.name, key);
@@ -149,7 +154,8 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
 
 void Kept::drop_unread(const std::vector<ClaimFile>& files) {
   std::map<std::string, std::set<std::string>> read;
-  for (const PlannedRun& run : plan(files, "full")) read[run.name] = keys_of(run.name, files);
+  for (const PlannedRun& run : plan(files, "full"))
+    read[run.name] = keys_of(run.name, rungs_in(this->run(run.name)), files);
   std::erase_if(runs_, [&](const auto& line) { return !read.contains(line.first); });
   std::erase_if(values_,
                 [&](const auto& line) { return !read[line.first.first].contains(line.first.second); });
@@ -166,6 +172,7 @@ Runs Kept::runs(const std::vector<ClaimFile>& files) const {
     runs.summaries[planned.name] = {{"program", line["study"]},
                                     {"config", line["config"]},
                                     {"corpus", line.value("corpus", "")},
+                                    {"rungs", line.value("rungs", Json::array())},
                                     {"measured", Json::object()}};
   }
   for (const auto& [place, value] : values_) {
@@ -205,7 +212,8 @@ std::string kept_at(const std::vector<const Claim*>& claims, const Kept& kept, b
   std::set<std::pair<std::string, std::string>> places;  // date and commit
   for (const Claim* claim : claims)
     for (const Part& part : claim->parts)
-      if (const Json run = kept.run(part.run); !run.is_null()) places.emplace(run["date"], run["commit"]);
+      for (const std::string& name : {part.run, part.reach_run})
+        if (const Json run = kept.run(name); !run.is_null()) places.emplace(run["date"], run["commit"]);
   std::vector<std::string> texts;
   for (const auto& [date, commit] : places)
     texts.push_back(fmt::format("{}, {}{}", commit, date, ago ? commits_since(commit) : ""));

@@ -46,8 +46,11 @@ std::string sized(const std::string& verdict, const Judged& judged) {
 void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
   const Finding* part = deciding_part(judged);
   const bool made = part != nullptr && part->not_run.empty();
+  std::string reach;
+  for (const ReachFinding& found : part != nullptr ? part->reaches : std::vector<ReachFinding>())
+    if (found.none.empty()) reach += "; " + text_of(found).en;
   table.row({judged.claim->id, says_text(judged), made ? value_text(*part) : "",
-             made ? text_of(part->part->predicate).en : "", verdict});
+             made ? text_of(part->part->predicate).en : "", verdict + reach});
 }
 
 bool is_of_run(const Claim& claim, const std::string& name) {
@@ -87,7 +90,9 @@ Judging::Judging(Run& run, const std::vector<ClaimFile>& files, std::string scal
 void Judging::settle(const Runs& runs, const std::set<std::string>& ahead, bool print_table) {
   std::vector<const Row*> settled;
   for (Row& row : rows_) {
-    const auto waits = [&](const Part& part) { return ahead.contains(part.run); };
+    const auto waits = [&](const Part& part) {
+      return ahead.contains(part.run) || ahead.contains(part.reach_run);
+    };
     if (row.settled || std::ranges::any_of(row.claim->parts, waits)) continue;
     row.settled = true;
     row.judged = judge(*row.claim, runs);
@@ -129,7 +134,8 @@ Json Judging::claims() const {
     Judged judged = row.judged;
     if (!row.settled) {
       Runs none;
-      for (const Part& part : row.claim->parts) none.missing[part.run] = to_come;
+      for (const Part& part : row.claim->parts)
+        none.missing[part.run] = none.missing[part.reach_run] = to_come;
       judged = judge(*row.claim, none);
       judged.verdict = to_come;
     }
@@ -152,10 +158,11 @@ Json Judging::counts() const {
 }
 
 void Judging::publish() {
-  Csv& csv = run_.csv("claims.csv", {"id", "source", "claim", "verdict", "reason"});
+  Csv& csv = run_.csv("claims.csv", {"id", "source", "claim", "verdict", "reach", "reason"});
   int64_t implied = 0, no_source = 0;
   for (const auto& [claim, settled, judged, kept] : rows_) {
-    csv.row({claim->id, claim->source, claim->says.en, judged.verdict, judged.reason.en});
+    csv.row(
+        {claim->id, claim->source, claim->says.en, judged.verdict, reach_text(judged).en, judged.reason.en});
     implied += !claim->implied.en.empty();
     no_source += !claim->no_source.en.empty();
   }
@@ -178,6 +185,7 @@ void Judging::publish() {
 void say_verdicts(Run& run, const std::string& name) {
   Runs runs;
   runs.summaries[name] = run.summary();
+  runs.kept = Kept::shipped().runs(builtin_claims()).summaries;
   for (const Claim* claim : builtin_table()) {
     if (!is_of_run(*claim, name)) continue;
     const Judged judged = judge(*claim, runs);

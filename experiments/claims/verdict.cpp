@@ -29,9 +29,10 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
   if (!measured.contains(part.key)) {
     const auto known = runs.missing.find(part.run);
-    finding.at_full_scale = part.full_only && known == runs.missing.end();
+    finding.at_full_scale = (part.full_only || part.of_ladder) && known == runs.missing.end();
     finding.not_run = known != runs.missing.end()
                           ? fmt::format("the run {} could not be made: {}", part.run, known->second)
+                      : part.of_ladder ? fmt::format("{} needs --full --ladder", part.says.en)
                       : part.full_only ? fmt::format("{} needs --full", part.says.en)
                                        : fmt::format("the run {} has no value {}", part.run, part.key);
     return finding;
@@ -49,6 +50,24 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   if (finding.reading.outcome == PartOutcome::too_few_seeds)
     finding.needed = seeds_needed(part.predicate, finding.seeds, parts, look);
   return finding;
+}
+
+std::vector<ReachFinding> reaches_of(const Part& part, const Runs& runs) {
+  std::vector<ReachFinding> reaches;
+  const auto made = runs.summaries.find(part.reach_run), kept = runs.kept.find(part.reach_run);
+  const auto missing = runs.missing.find(part.reach_run);
+  for (const std::string& key : part.reach) {
+    ReachFinding& reach = reaches.emplace_back(ReachFinding{key, optimizer_of(key)});
+    if (made != runs.summaries.end())
+      read_reach(reach, part, made->second);
+    else if (missing != runs.missing.end())
+      reach.none = fmt::format("the run {} could not be made: {}", part.reach_run, missing->second);
+    else if (kept == runs.kept.end())
+      reach.none = fmt::format("{} needs --full --ladder", part.reach_run);
+    else
+      read_reach(reach, part, kept->second), reach.kept = true;
+  }
+  return reaches;
 }
 
 std::string range_text(const Range& range) {
@@ -170,14 +189,14 @@ std::string verdict_of_passages(const Claim& claim) {
 }
 
 // The value that stands for the seeds: the mean, of logarithms where the rule takes them, or the median.
-double middle_of(const Finding& f) {
-  const Predicate& predicate = f.part->predicate;
-  if (f.seeds.n == 0) return nan;
-  if (predicate.rule == Rule::every_seed) return f.seeds.median;
-  const bool log = predicate.log && std::isfinite(f.seeds.logarithm.mean);
-  const double mean = f.seeds.moments(log).mean;
+double middle_of(const Predicate& predicate, const Spread& seeds) {
+  if (seeds.n == 0) return nan;
+  if (predicate.rule == Rule::every_seed) return seeds.median;
+  const bool log = predicate.log && std::isfinite(seeds.logarithm.mean);
+  const double mean = seeds.moments(log).mean;
   return log ? std::exp(mean) : mean;
 }
+double middle_of(const Finding& f) { return middle_of(f.part->predicate, f.seeds); }
 
 void set(Json& json, const std::string& name, const Phrase& phrase) {
   json[name] = phrase.en;
@@ -186,6 +205,27 @@ void set(Json& json, const std::string& name, const Phrase& phrase) {
 // The same of one that was computed: in Chinese even where that is the same.
 void set_both(Json& json, const std::string& name, const Phrase& phrase) {
   set(json, name, {phrase.en, phrase.in_chinese()});
+}
+
+Json to_json(const ReachFinding& f, const Predicate& asked) {
+  Json json = {{"key", f.key}, {"kept", f.kept}, {"none", f.none}, {"rungs", Json::array()}};
+  set(json, "optimizer", f.optimizer);
+  set_both(json, "text", text_of(f));
+  if (!f.none.empty()) return json;
+  const Reach& reach = f.reach;
+  json["word"] = word_of(reach.word);
+  json["slope"] = number_or_null(reach.slope);
+  json["slope_interval"] = {reach.slope_interval.low, reach.slope_interval.high};
+  for (size_t i = 0; i < f.rungs.size(); ++i) {
+    Json& rung = json["rungs"].emplace_back();
+    set(rung, "name", f.rungs[i]);
+    rung.update({{"log2_compute", f.log2_compute[i]},
+                 {"value", number_or_null(middle_of(asked, f.spreads[i]))},
+                 {"interval", {reach.rungs[i].interval.low, reach.rungs[i].interval.high}},
+                 {"n", f.spreads[i].n},
+                 {"outcome", word_of(reach.rungs[i].outcome)}});
+  }
+  return json;
 }
 
 Json to_json(const Finding& f) {
@@ -213,7 +253,9 @@ Json to_json(const Finding& f) {
   set(json, "why", part.why);
   json["outcome"] = made ? word_of(f.reading.outcome) : "";
   set_both(json, "outcome_text", made ? warned_text(f) : "");
-  json.update({{"seeds_needed", f.needed}, {"not_run", f.not_run}});
+  json.update({{"seeds_needed", f.needed}, {"not_run", f.not_run}, {"reaches", Json::array()}});
+  set_both(json, "reach", text_of(f.reaches));
+  for (const ReachFinding& reach : f.reaches) json["reaches"].push_back(to_json(reach, asked));
   return json;
 }
 
@@ -255,6 +297,15 @@ Phrase trained_on(const Judged& judged) {
   return all;
 }
 
+Phrase reach_text(const Judged& judged) {
+  std::vector<Phrase> texts;
+  const bool several =
+      std::ranges::count_if(judged.findings, [](const Finding& f) { return !f.reaches.empty(); }) > 1;
+  for (const Finding& f : judged.findings)
+    if (!f.reaches.empty()) texts.push_back((several ? f.part->says + ": " : Phrase()) + text_of(f.reaches));
+  return charts::joined(texts, "; ");
+}
+
 std::string parts_table(const Judged& judged) {
   Table table({"part", "measured", "theory", "asked", "outcome"});
   bool assumes = false;
@@ -274,12 +325,18 @@ std::string parts_table(const Judged& judged) {
   for (const Finding& part : judged.findings)
     if (!part.warning.en.empty())
       text += fmt::format("Warning: {}: {}\n", part.part->says.en, part.warning.en);
+  for (const Finding& part : judged.findings)
+    if (!part.reaches.empty())
+      text += fmt::format("Reach: {}: {}\n", part.part->says.en, text_of(part.reaches).en);
   return text;
 }
 
 Judged judge(const Claim& claim, const Runs& runs) {
   Judged judged{&claim};
-  for (const Part& part : claim.parts) judged.findings.push_back(find(part, runs, std::ssize(claim.parts)));
+  for (const Part& part : claim.parts) {
+    judged.findings.push_back(find(part, runs, std::ssize(claim.parts)));
+    judged.findings.back().reaches = reaches_of(part, runs);
+  }
   if (claim.kind == Kind::cited) judged.verdict = "cited, not checked";
   if (claim.kind == Kind::not_run) judged.verdict = "not run here";
   if (claim.kind == Kind::source) judged.verdict = verdict_of_passages(claim);
@@ -299,6 +356,7 @@ Json to_json(const Judged& judged) {
   json.update({{"test", claim.test}, {"verdict", judged.verdict}});
   set_both(json, "reason", judged.reason);
   set(json, "trained_on", trained_on(judged));
+  set_both(json, "reach", reach_text(judged));
   set(json, "note", claim.note);
   for (const char* list : {"parts", "passages"}) json[list] = Json::array();
   for (const Finding& finding : judged.findings) json["parts"].push_back(to_json(finding));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "claim.h"
+#include "reach_finding.h"
 #include "trained_on.h"
 
 namespace isobar::claims {
@@ -16,6 +17,8 @@ struct Runs {
   // Earlier looks at a value, by run and key: at how many seeds, as Finding::looks gave them. Whoever keeps
   // findings hands them back here, for each look at more seeds has a smaller share of the error rate.
   std::map<std::pair<std::string, std::string>, std::vector<int64_t>> looks = {};
+  // The kept summaries, of which a reach takes the ladders that were not made now.
+  std::map<std::string, Json, std::less<>> kept = {};
   // Of the parts whose run or key the file gets wrong: "mine.toml, line 19: …".
   std::map<const Part*, std::string> mistakes = {};
 };
@@ -34,6 +37,7 @@ struct Finding {
   Phrase warning = {};              // of far_miss
   bool mistaken = false;            // not_run is a mistake of the file
   bool at_full_scale = false;  // its value is measured at the full scale alone, and this run was a quick one
+  std::vector<ReachFinding> reaches = {};  // for each key of its reach
 };
 
 // Every word that a verdict can be, in the order in which they are counted.
@@ -75,6 +79,10 @@ std::string value_text(const Finding& finding);
 // What the nets behind its values were and learned from, each once, and how large the text's are: "4 blocks of
 // width 64, …; the text's size: 12 × 768". Empty where none was trained.
 Phrase trained_on(const Judged& judged);
+
+// How far the verdict on each part goes: "AdamW: holds on all rungs, 48 wide to 96 wide; Muon: …". Of a claim with
+// several such parts each has its words before it.
+Phrase reach_text(const Judged& judged);
 
 // The parts as a table: measured values and seeds, theory, what was asked, the outcome or why there is none.
 std::string parts_table(const Judged& judged);

@@ -68,10 +68,18 @@ void take_programs(std::vector<PlannedRun>& runs, const std::string& folder) {
 std::vector<PlannedRun> wanted_runs(const std::vector<ClaimFile>& files, const VerifyOptions& options) {
   std::vector<PlannedRun> runs = plan(files, options.scale);
   std::set<std::string> needed;
+  const bool full = options.scale == "full";
   for (const ClaimFile& file : files)
     for (const Claim& claim : file.claims)
-      for (const Part& part : claim.parts)
-        if (!part.full_only || options.scale == "full") needed.insert(part.run);
+      for (const Part& part : claim.parts) {
+        // A ladder takes hours, so it is made on demand alone. Whose own file reads one directly demands it.
+        const auto demanded = [&](const std::string& ladder) {
+          return full && (options.ladder || options.only == ladder);
+        };
+        if (!part.reach.empty() && demanded(part.reach_run)) needed.insert(part.reach_run);
+        if (part.of_ladder ? demanded(part.run) || (full && !file.shipped) : full || !part.full_only)
+          needed.insert(part.run);
+      }
   std::erase_if(runs, [&](const PlannedRun& planned) { return !needed.contains(planned.name); });
   if (options.only.empty()) return runs;
   std::vector<std::string> names;
@@ -104,16 +112,18 @@ class Mistakes {
   void add_keys(const std::string& run, const Json& measured, const std::set<std::string>& ends = {}) {
     const std::vector<std::string> keys = keys_of(measured);
     each(run, [&](const ClaimFile& file, const Claim& claim, const Part& part) -> std::string {
-      if (measured.contains(part.key) || ends.contains(end_of(part.key))) return "";
-      return fmt::format("{}, line {}: claim {}: the run {} measured no '{}'{}", file.path, part.line,
-                         claim.id, run, part.key, did_you_mean(part.key, keys));
+      for (const std::string& key : part.keys_in(run, 1))
+        if (!measured.contains(key) && !ends.contains(end_of(key)))
+          return fmt::format("{}, line {}: claim {}: the run {} measured no '{}'{}", file.path, part.line,
+                             claim.id, run, key, did_you_mean(key, keys));
+      return "";
     });
   }
   // Whether a claim without a mistake needs the run.
   bool need(const std::string& run) const {
     return std::ranges::any_of(files_, [&](const ClaimFile& file) {
       return std::ranges::any_of(file.claims, [&](const Claim& claim) {
-        return std::ranges::count(claim.parts, run, &Part::run) > 0 &&
+        return std::ranges::any_of(claim.parts, [&](const Part& part) { return part.reads(run); }) &&
                std::ranges::none_of(claim.parts, [&](const Part& part) { return of_parts_.contains(&part); });
       });
     });
@@ -127,7 +137,7 @@ class Mistakes {
     for (const ClaimFile& file : files_)
       for (const Claim& claim : file.claims)
         for (const Part& part : claim.parts) {
-          if (part.run != run || (part.full_only && !full_)) continue;
+          if (!part.reads(run) || (part.full_only && !full_)) continue;
           const std::string complaint = complaint_of(file, claim, part);
           if (complaint.empty() || !of_parts_.emplace(&part, complaint).second) continue;
           if (std::ranges::count(all_, complaint) == 0) all_.push_back(complaint);
@@ -254,12 +264,13 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
 
   // The texts' claims are judged at their last look, whoever takes it; a user's text is not among the kept.
   Runs kept;
-  if (options.scale == "full" && std::ranges::all_of(files, &ClaimFile::shipped))
-    kept = Kept::shipped().runs(files);
+  if (std::ranges::all_of(files, &ClaimFile::shipped)) kept = Kept::shipped().runs(files);
   runs.looks = earlier_looks(run.folder());
-  for (const auto& [place, looks] : kept.looks)
-    runs.looks[place].insert(runs.looks[place].end(), looks.begin(), looks.end());
+  if (options.scale == "full")
+    for (const auto& [place, looks] : kept.looks)
+      runs.looks[place].insert(runs.looks[place].end(), looks.begin(), looks.end());
   if (options.kept) runs = kept;
+  runs.kept = std::move(kept.summaries);
   Judging judging(run, files, options.scale, options.detail);
   const auto settle = [&](size_t made) {
     std::set<std::string> ahead;

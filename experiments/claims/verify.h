@@ -14,6 +14,7 @@ struct VerifyOptions {
   bool allow_large = false;         // whether files of the user's may take any memory and time
   std::string programs = "";  // a folder whose studies replace those beside this program; empty: none do
   bool kept = false;          // no run is made: the claims are judged by the kept values
+  bool ladder = false;        // the runs of reaches are made too, at the full scale
   // Called with each finished run, before its claims are judged.
   std::function<void(const PlannedRun& planned, const Json& summary)> made = [](const PlannedRun&,
                                                                                 const Json&) {};

@@ -21,15 +21,17 @@ constexpr const char* kept_file = "/experiments/claims/full.json";
 struct VerifyConfig : HasFields {
   std::vector<std::string> claim;
   std::string only = "", page = "", programs = "", tree = "";
-  bool allow_large = false, kept = false, keep = false, renew = false;
+  bool allow_large = false, kept = false, keep = false, renew = false, ladder = false;
   void fields(Fields& f) override {
     f("claim", claim, "judge these claims alone, by their ids, D06 or 003; results go to runs/claims",
       or_none());
-    f("page", page, "the page, renewed as each study ends; empty: report.html in the folder of the results");
+    f("page", page, "the page; empty: report.html in the results");
     f("only", only, "make this one of the runs alone; claims that need others count as not run here");
     f("programs", programs, "a folder with studies of your own, run in place of those of the same name");
     f("allow_large", allow_large,
       "files of your own may take more than half of the memory and an hour: a stranger's may not");
+    f("ladder", ladder,
+      "with --full: also makes the ladders' runs, which the reach of verdicts needs (up to 3 hours)");
     f("kept", kept, "make no run: judge what the last full runs measured; results go to runs/kept");
     f("keep", keep,
       "write what these full runs measured, or with --quick their seconds, into the source tree");
@@ -128,6 +130,8 @@ int verify(const Words& given) {
   claims::Verified verified;
   const int code = run_program(program, config, words, [&](Run& run) {
     refuse_what_is_not_kept(config, paths, run.seed());
+    check(!config.ladder || (run.preset() == "full" && !config.kept),
+          "--ladder: makes the ladders' runs, which are of the full scale; give it with --full or --keep");
     const std::string tree = config.keep || config.renew ? tree_of(config) : "";
     std::vector<claims::ClaimFile> files;
     for (const std::string& path : paths) {
@@ -144,7 +148,8 @@ int verify(const Words& given) {
                                   .detail = !paths.empty() || !config.claim.empty(),
                                   .allow_large = config.allow_large,
                                   .programs = config.programs,
-                                  .kept = config.kept};
+                                  .kept = config.kept,
+                                  .ladder = config.ladder};
     if (config.keep)
       options.made = [&](const claims::PlannedRun& planned, const Json& summary) {
         keep_made(run, tree, planned, summary);

@@ -217,6 +217,66 @@ TEST_CASE(
   CHECK(warning_of({Rule::one_more_seed, 5, 5}, {0.99, 1, 1.01}).empty());
 }
 
+TEST_CASE("a reach is read from the rungs of a ladder, and changes no verdict") {
+  Claim claim = claim_of({"k"}, {.rule = Rule::mean, .high = 0});
+  Part& part = claim.parts[0];
+  part.reach = {"adamw.a_minus_b", "muon_minus_adamw.a"}, part.reach_run = "ladder";
+  Runs runs;
+  runs.summaries["r"]["measured"]["k"] = seeds_about(part, -1);
+  Json ladder = {{"measured", Json::object()}};
+  for (const int rung : {1, 2, 3}) {
+    const std::string width = std::to_string(32 + 16 * rung), steps = std::to_string(140 * rung);
+    ladder["rungs"].push_back(
+        {{"log2_compute", 35 + 2 * rung},
+         {"name",
+          {{"en", width + " wide, " + steps + " steps"}, {"zh", "宽 " + width + "，" + steps + " 步"}}}});
+    const std::string end = ".rung" + std::to_string(rung);
+    ladder["measured"]["adamw.a_minus_b" + end] = seeds_about(part, -1);
+    ladder["measured"]["muon_minus_adamw.a" + end] = seeds_about(part, rung < 3 ? -1 : 1);
+  }
+  const auto reach_of = [&] {
+    const Judged judged = judge(claim, runs);
+    CHECK(judged.verdict == "confirmed");
+    const Phrase reach = reach_text(judged);
+    CHECK(holds(parts_table(judged), "\nReach: k: " + reach.en + "\n"));
+    CHECK(to_json(judged)["reach"] == reach.en);
+    CHECK(to_json(judged)["parts"][0]["reach_zh"] == reach.in_chinese());
+    return reach;
+  };
+  CHECK(reach_of().en ==
+        "AdamW: no reach: ladder needs --full --ladder; "
+        "Muon − AdamW: no reach: ladder needs --full --ladder");
+  runs.kept["ladder"] = ladder;
+  CHECK(reach_of().en ==
+        "AdamW: holds on all rungs, 48 wide to 80 wide (kept); "
+        "Muon − AdamW: flips between 64 wide and 80 wide (kept)");
+  runs.missing["ladder"] = "it stopped";
+  CHECK(reach_of().en.starts_with("AdamW: no reach: the run ladder could not be made: it stopped; "));
+  runs.summaries["ladder"] = ladder;
+  CHECK(reach_of().en ==
+        "AdamW: holds on all rungs, 48 wide to 80 wide; "
+        "Muon − AdamW: flips between 64 wide and 80 wide");
+  CHECK(reach_of().zh.starts_with("AdamW："));
+  CHECK(holds(reach_of().zh, "宽 48至宽 80"));
+  const Json found = to_json(judge(claim, runs))["parts"][0]["reaches"][1];
+  CHECK(found["word"] == "flips");
+  REQUIRE(found["rungs"].size() == 3);
+  CHECK(found["rungs"][2]["name_zh"] == "宽 80，420 步");
+  CHECK(found["rungs"][2]["log2_compute"] == 41);
+  CHECK(found["rungs"][2]["value"].get<double>() == doctest::Approx(1));
+  CHECK(found["rungs"][2]["outcome"] == "does not hold");
+  for (const char* key : {"adamw.a_minus_b.rung2", "muon_minus_adamw.a.rung3"})
+    runs.summaries["ladder"]["measured"].erase(key);
+  CHECK(reach_of().en ==
+        "AdamW: no reach: the run ladder measured 'adamw.a_minus_b' on 2 of 3 rungs; "
+        "wanted 3 or more; Muon − AdamW: no reach: the run ladder measured "
+        "'muon_minus_adamw.a' on 2 of 3 rungs; wanted 3 or more");
+  // A part whose own run is the ladder waits for it.
+  part.of_ladder = true, part.run = "ladder", runs = {}, runs.kept["ladder"] = ladder;
+  CHECK(judge(claim, runs).verdict == "needs the full run");
+  CHECK(judge(claim, runs).reason.en == "k needs --full --ladder");
+}
+
 TEST_CASE("what may be somewhere is not refuted where it was tried, and a remark changes no verdict") {
   Claim claim = claim_of({"k"}, {.rule = Rule::every_seed, .high = 1});
   claim.says = "it may be", claim.may = true, claim.remark = "one task";

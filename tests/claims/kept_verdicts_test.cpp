@@ -78,6 +78,10 @@ TEST_CASE("every part of every claim has a kept value, of a run of today's setti
       const bool has = summary != runs.summaries.end() && summary->second["measured"].contains(part.key);
       CHECK_MESSAGE(has, claim->id, ": isobar verify --keep --claim ", claim->id, " measures ", part.run,
                     ": ", part.key);
+      if (!has) continue;
+      for (const ReachFinding& reach : judge(*claim, runs).findings[&part - claim->parts.data()].reaches)
+        CHECK_MESSAGE(reach.none.empty(), claim->id, ": isobar verify --keep --only ", part.reach_run,
+                      " measures ", reach.key, ": ", reach.none);
     }
   for (const PlannedRun& run : plan(builtin_claims(), "full")) {
     if (!runs.summaries.contains(run.name)) continue;
@@ -204,6 +208,40 @@ TEST_CASE("a kept value is judged as the run's own summary was") {
   CHECK(kept_at({&claim}, kept, false) == "0123456789ab, 2026-11-23");
   // One line each.
   CHECK(holds(kept.text(), "\n{\"run\":\"other\",\"key\":\"b\",\"looks\":[3],\"values\":[3,3,\"inf\"]}"));
+}
+
+TEST_CASE("the rungs of a ladder are kept, and its reach is shown where the part's outcome is") {
+  std::string text = text_of_two_parts;
+  text.replace(text.find("key = \"a\""), 9, "key = \"a\"\nreach = [\"adamw.a\"]\nreach_run = \"steps\"");
+  text.replace(text.find("[run.other]"), 0, "[run.steps]\nstudy = \"decay_study\"\n");
+  const std::vector<ClaimFile> files = {parse_claims(text, "z.toml")};
+  Kept kept(nothing);
+  kept.take(planned("short", {"--seeds", "4"}), summary_of("a", {2, 2.1, 2.05, 1.95}), files, "full");
+  Json summary = summary_of("adamw.a.rung1", {2, 2.01, 1.99, 2.005});
+  for (const int rung : {1, 2, 3}) {
+    summary["rungs"].push_back({{"name", {{"en", fmt::format("{} wide", 16 * rung)}, {"zh", "宽"}}},
+                                {"log2_compute", 30.12345678912 + rung},
+                                {"parameters", 100}});
+    if (rung < 3) summary["measured"][fmt::format("adamw.a.rung{}", rung)] = summary["measured"]["unread"];
+  }
+  const auto take = [&] { kept.take(planned("steps", {}), summary, files, "full"); };
+  CHECK(message_of(take) == "the run steps has no values of adamw.a.rung3");
+  summary["measured"]["adamw.a.rung3"] = summary["measured"]["unread"];
+  take();
+  kept.drop_unread(files);
+  CHECK(holds(kept.text(),
+              "\"rungs\":[{\"name\":{\"en\":\"16 wide\",\"zh\":\"宽\"},\"log2_compute\":31.1234568},"));
+  CHECK(
+      holds(kept.text(),
+            "\n{\"run\":\"steps\",\"key\":\"adamw.a.rung3\",\"looks\":[4],\"values\":[2,2.01,1.99,2.005]}"));
+  const Kept again(kept.text());
+  CHECK(again.text() == kept.text());
+  const std::string row =
+      "holds, assuming normal values; AdamW: holds on all rungs, 16 wide to 48 wide | short |";
+  CHECK(holds(verdicts_table(files[0], again.runs(files)), row));
+  kept.drop_unread(two_parts());  // which have no reach
+  CHECK(kept.run("steps").is_null());
+  CHECK_FALSE(holds(kept.text(), "adamw"));
 }
 
 TEST_CASE("more seeds of the same settings are a further look, other settings a first one") {

@@ -155,6 +155,80 @@ why = "x"
   CHECK(full["claims"][0]["verdict"] == "confirmed");
 }
 
+TEST_CASE("a ladder's run is made with --full --ladder, and its keys are checked") {
+  const TemporaryFolder folder;
+  std::string text = R"([source]
+id = "x"
+title = "x"
+author = "x"
+date = "x"
+address = "x"
+[run.small]
+study = "decay_study"
+flags = "--depth 2 --width 8 --seeds 2"
+[run.steps]
+study = "decay_study"
+flags = "--depth 3 --width 8 --seeds 2"
+[[claim]]
+id = "X1"
+quote = "x"
+says = "x"
+[[claim.part]]
+says = "small"
+run = "small"
+key = "layer1.std"
+rule = "every_seed"
+at_least = 0.001
+why = "x"
+reach = ["adamw.std"]
+reach_run = "steps"
+)";
+  const std::string path = folder / "mine.toml", to = path + " --out " + (folder / "out ");
+  const auto runs_made = [&] {
+    const Json written = Json::parse(file_text(folder / "out/summary.json"));
+    std::vector<std::string> names;
+    for (const Json& run : written["runs"]) names.push_back(run["name"]);
+    return names;
+  };
+  const std::vector<std::string> small{"small"};
+  folder.write("mine.toml", text);
+  for (const char* scale : {"--quick", "--full"}) {
+    const Outcome made = ran("isobar verify", to + scale);
+    CHECK(holds(made.out, "Reach: small: AdamW: no reach: steps needs --full --ladder\n"));
+    CHECK(runs_made() == small);
+  }
+  const auto misses_its_key = [&](const std::string& words) {
+    const Outcome made = run_built("isobar verify", to + words);
+    CHECK(made.code == 2);
+    return holds(made.err, ": claim X1: the run steps measured no 'adamw.std.rung1'");
+  };
+  CHECK(misses_its_key("--full --ladder"));
+  CHECK(misses_its_key("--full --only steps"));
+  check_refused("isobar verify", to + "--ladder", "give it with --full or --keep");
+  // A part that reads the ladder itself: of a file of one's own it is made with --full.
+  folder.write("mine.toml",
+               text.replace(text.find("\"small\"\nkey"), 7, "\"steps\"")
+                   .erase(text.find("[run.small]"), text.find("[run.steps]") - text.find("[run.small]")));
+  CHECK(holds(ran("isobar verify", to + "--quick").out, "X1  needs the full run: "));
+  CHECK(runs_made().empty());
+  CHECK(misses_its_key("--full"));
+  // Of the texts that come along it is made on demand.
+  std::vector<claims::ClaimFile> files{claims::read_claims(path)};
+  files[0].shipped = true;
+  struct : HasFields {
+    void fields(Fields&) override {}
+  } none;
+  std::FILE* const said = std::tmpfile();
+  run_program({.name = "verify", .about = ""}, none, {"--out", folder / "shipped"},
+              [&](Run& run) {
+                claims::verify(run, files, {.scale = "full", .claims = {}, .only = "", .detail = false});
+                CHECK(run.summary()["runs"].empty());
+                CHECK(run.summary()["claims"][0]["verdict"] == "needs the full run");
+              },
+              {.out = said, .err = said});
+  std::fclose(said);
+}
+
 TEST_CASE("a study that ends well without results has failed") {
   const TemporaryFolder folder;
   const std::string own = folder / "decay_study";
