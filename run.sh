@@ -9,7 +9,7 @@ usage="usage: ./run.sh [--build-only]
 Installs the Debian packages that are missing, builds into build/, runs every study and writes one page of it all.
   build/bin/decay_study             eight layers, as a text printed them and as they are: built and shown first
   build/bin/isobar verify --quick   every study small, a table as each ends, and a verdict on each claim of
-                                    five texts and a chapter on five papers
+                                    five texts, a chapter on five papers, and four papers
   build/bin/train_lm                a small language model on Tiny Shakespeare, every module observed
   build/bin/isobar report           the page, runs/report.html: there from the first study on, and renewed;
                                     at the end with a chapter that runs the eight layers in your browser

@@ -13,7 +13,8 @@
 #include "trained_on.h"
 
 namespace isobar::fixtures {
-extern const char claims_000[], claims_001[], claims_002[], claims_003[], claims_004[], claims_005[];
+extern const char claims_000[], claims_001[], claims_002[], claims_003[], claims_004[], claims_005[],
+    claims_006[], claims_007[], claims_008[], claims_009[];
 }  // namespace isobar::fixtures
 
 namespace isobar::claims {
@@ -364,8 +365,10 @@ ClaimFile read_claims(const std::string& path) {
 const std::vector<ClaimFile>& builtin_claims() {
   static const std::vector<ClaimFile> files = [] {
     std::vector<ClaimFile> all;
-    for (const char* text : {fixtures::claims_000, fixtures::claims_001, fixtures::claims_002,
-                             fixtures::claims_003, fixtures::claims_004, fixtures::claims_005})
+    for (const char* text :
+         {fixtures::claims_000, fixtures::claims_001, fixtures::claims_002, fixtures::claims_003,
+          fixtures::claims_004, fixtures::claims_005, fixtures::claims_006, fixtures::claims_007,
+          fixtures::claims_008, fixtures::claims_009})
       all.push_back(parse_claims(text, fmt::format("{:03}.toml", all.size())));
     for (ClaimFile& file : all) file.shipped = true;
     return all;

@@ -76,7 +76,9 @@ function firstScreen() {
   const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => part.n ?? 0)));
   const sources = Object.values(data.sources), own = sources.some((source) => source.file);
   const ids = chapters().map(([source]) => source.id), papers = !own && ids.length > 1 && ids.includes("005");
-  const texts = word("texts")(papers ? ids.length - 1 : ids.length) + (papers ? word("papers") : "");
+  const texts = papers
+    ? word("texts")(ids.filter((id) => id < "005").length) + word("papers")(ids.filter((id) => id > "005").length)
+    : word("texts")(ids.length);
   const lead = word("lead")(data.claims.length, texts, word("seedsUpTo")(most), own);
   const first = make("section", { id: "top", className: "first" }, textIn("h1", word("title")),
     textIn("p", lead, "lead"));

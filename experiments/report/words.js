@@ -6,7 +6,8 @@ const words = {
     lead: (claims, texts, seeds, own) => `${claims === 1 ? "One claim" : `${claims} claims`} from ${texts}${own ? "" : " on normalization in deep networks"}, `
       + `with verdicts by measurement where a program can measure, over ${seeds} where chance plays a part.`,
     texts: (n) => (n === 1 ? "one text" : `${["", "", "two", "three", "four", "five", "six"][n] ?? n} texts`),
-    papers: " and a chapter on five papers",
+    papers: (n) => (n === 0 ? " and a chapter on five papers"
+      : `, a chapter on five papers, and ${["", "one paper", "two papers", "three papers", "four papers"][n] ?? `${n} papers`}`),
     seedsUpTo: (n) => `up to ${n} seeds`,
     hero: (source) => `${source}, `,
     heroKey: (n) => `. The text prints the points. The band is what ${n} seeds of the same net give, the dashed line the closed form.`,
@@ -78,7 +79,7 @@ const words = {
     title: "印出的数值，哪些是真的？",
     lead: (claims, texts, seeds, own) => `${own ? "" : "关于深度网络归一化的"}${texts}，共 ${claims} 条断言，凡本机可测者由程序测量后判定；涉及随机性者，用${seeds}。`,
     texts: (n) => `${["", "一", "两", "三", "四", "五", "六", "七"][n] ?? `${n} `}篇文章`,
-    papers: "和一章五篇论文",
+    papers: (n) => `和一章五篇论文${n === 0 ? "" : `，以及${["", "一", "两", "三", "四"][n] ?? ` ${n} `}篇论文`}`,
     seedsUpTo: (n) => `至多 ${n} 个种子`,
     hero: (source) => `${source}，`,
     heroKey: (n) => `。菱形是文中印出的值；色带是同一网络 ${n} 个种子给出的范围；虚线是解析公式。`,

@@ -78,6 +78,42 @@ TEST_CASE("LayerNorm, RMSNorm, BatchNorm and DyT are what PyTorch makes of their
   CHECK(largest_difference(norm.running_var, theirs("running_var")) <= rounding);
 }
 
+TEST_CASE("DyT and Derf start as their papers print, and are their formulas") {
+  DyT with_tanh(3);
+  Derf with_erf(3);
+  CHECK((with_tanh.alpha.item() == 0.5 && with_erf.alpha.item() == 0.5 && with_erf.shift.item() == 0));
+  const std::vector<double> xs = {1, -2, 0.3}, weights = {1, 2, -1}, biases = {0, 0.5, 1};
+  for (ElementwiseNorm* norm : std::initializer_list<ElementwiseNorm*>{&with_tanh, &with_erf}) {
+    CHECK(largest_difference(norm->weight, ones({3})) == 0);
+    CHECK(largest_difference(norm->bias, zeros({3})) == 0);
+    convert(*norm, Dtype::f64);
+    assign(norm->weight, tensor(Shape{3}, weights));
+    assign(norm->bias, tensor(Shape{3}, biases));
+  }
+  assign(with_erf.shift, full({1}, -0.2, Dtype::f64));
+  const Tensor x = tensor(Shape{3}, xs);
+  const std::vector<double> by_tanh = with_tanh(x).to_vector<double>(),
+                            by_erf = with_erf(x).to_vector<double>();
+  for (size_t i = 0; i < xs.size(); ++i) {
+    CHECK(std::abs(by_tanh[i] - (weights[i] * std::tanh(0.5 * xs[i]) + biases[i])) <= rounding);
+    CHECK(std::abs(by_erf[i] - (weights[i] * std::erf(0.5 * xs[i] - 0.2) + biases[i])) <= rounding);
+  }
+}
+
+TEST_CASE("tanh(1.205 x) is the tanh nearest to erf") {
+  // Half of the integral of the distance; beyond 6 both are 1 but for 1e-6.
+  const auto distance = [](double epsilon) {
+    double sum = 0;
+    for (int i = 0; i < 60000; ++i) {
+      const double x = 1e-4 * (i + 0.5);
+      sum += 1e-4 * std::abs(std::tanh(epsilon * x) - std::erf(x));
+    }
+    return sum;
+  };
+  CHECK(distance(1.205) < distance(1.204));
+  CHECK(distance(1.205) < distance(1.206));
+}
+
 TEST_CASE("the two ways to write RMSNorm agree in f32, and keep the shape") {
   const Tensor x = Rng(0).normal({64, 512}), weight = Rng(2).normal({512}, 1, 0.3);
   const Tensor power = mean(square(x), {-1}, true) + 1e-6, ours = rms_norm(x, {512}, weight, 1e-6);
