@@ -83,7 +83,7 @@ window.look = (() => {
     },
     command: () => document.activeElement.closest(".command")?.querySelector("code").textContent ?? "",
     reading: () => document.activeElement.querySelector(".reading")?.textContent ?? "",
-    english: () => all(".prose, .badge, .chapter h2, .lead").map((e) => e.textContent.trim())
+    english: () => all(".prose, .badge, .chapter h2[lang=zh], .lead").map((e) => e.textContent.trim())
       .filter((text) => text && !/[\u4e00-\u9fff]/.test(text)),
     named: () => all(".comparison:first-child .name").filter(seen).map((e) => e.textContent).join(" "),
     ground: () => getComputedStyle(document.body).backgroundColor,
