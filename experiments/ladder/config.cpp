@@ -40,7 +40,9 @@ void Config::fields(Fields& f) {
     "letters of the training part that are used, its first, one for each rung of one width; 0: all",
     at_least(0));
   f("rungs", rungs, "that are measured, from the lowest on; 0: all", at_least(0));
-  f("seeds", seeds, "pairs of trainings on the highest rung; each rung below has two more", at_least(2));
+  f("seeds", seeds,
+    "pairs of trainings on the highest rung; each rung below has two more, if its trainings are shorter",
+    at_least(2));
   f("steps", steps, "of a training at width 64; they grow as the square of the width", at_least(1));
   f("n_layer", n_layer, "blocks", at_least(1));
   f("block_size", block_size, "letters that the model sees at once", at_least(1));
@@ -71,7 +73,7 @@ std::vector<Rung> Config::all_rungs() const {
     all.push_back({.width = width,
                    .steps = std::max<int64_t>(1, square / (width_of_steps * width_of_steps)),
                    .train_tokens = train_tokens[std::min(i, train_tokens.size() - 1)],
-                   .seeds = seeds + 2 * static_cast<int64_t>(n - 1 - i)});
+                   .seeds = climbs_by_tokens() ? seeds : seeds + 2 * static_cast<int64_t>(n - 1 - i)});
   }
   return all;
 }
