@@ -92,6 +92,8 @@ struct RunSpec {
 
 struct Source {
   std::string id, title, title_en, author, date, address;
+  // The commit that had its claims and bounds before the first run; empty: none is said.
+  std::string registered;
   // What the text consists of, with what runs it: "table 2.1 | D01 D41", "trained | `train_lm --preset x`".
   std::vector<std::string> items;
 };

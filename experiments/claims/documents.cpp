@@ -151,6 +151,21 @@ std::string runs_table(const Kept& kept) {
   return text;
 }
 
+// How well the rungs of each ladder foretold its highest one.
+std::string foretold_text(const Runs& runs) {
+  std::string text;
+  for (const auto& [name, summary] : runs.summaries) {
+    const Json measured = summary.value("measured", Json::object());
+    if (!measured.contains("foretold.covered")) continue;
+    const auto value = [&](const char* key) { return spread_from(measured[key]).median; };
+    text += fmt::format(
+        "\n`{}`: {:.0f} % of the intervals that its lower rungs foretold of the highest cover what was measured; their "
+        "median width is {:.2g} times that of the seeds' own.\n",
+        name, 100 * value("foretold.covered"), value("foretold.width_over_seeds"));
+  }
+  return text;
+}
+
 const std::string& title_of(const Source& source) {
   return source.title_en.empty() ? source.title : source.title_en;
 }
@@ -211,9 +226,12 @@ std::string verdicts_page(const Kept& kept) {
       "interval that decides ([the rules](claims/rules.md)).\n";
   text += fmt::format("\nAll {} claims: {}.\n", builtin_table().size(), counts_text(judge_all(kept)));
   for (const ClaimFile& file : builtin_claims()) {
-    text += fmt::format("\n## {} {}\n\n", file.source.id, title_of(file.source)) + verdicts_table(file, runs);
+    text += fmt::format("\n## {} {}\n\n", file.source.id, title_of(file.source));
+    if (const std::string& commit = file.source.registered; !commit.empty())
+      text += fmt::format("Claims and bounds were written before the first run: commit {}.\n\n", commit);
+    text += verdicts_table(file, runs);
   }
-  return text + "\n## The runs\n\n" + runs_table(kept);
+  return text + "\n## The runs\n\n" + runs_table(kept) + foretold_text(runs);
 }
 
 std::string verdicts_table(const ClaimFile& file, const Runs& kept) {

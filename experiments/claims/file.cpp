@@ -32,14 +32,15 @@ size_t one_of(TomlTable& table, const char* field, const std::vector<std::string
 }
 
 Source source_of(TomlTable& table) {
-  table.allow(
-      {"id", "title", "title_en", "author", "date", "address", "items", "paper_size", "paper_size_zh"});
+  table.allow({"id", "title", "title_en", "author", "date", "address", "registered", "items", "paper_size",
+               "paper_size_zh"});
   return {.id = table.text("id"),
           .title = table.text("title"),
           .title_en = table.text_or("title_en", ""),
           .author = table.text("author"),
           .date = table.text("date"),
           .address = table.text("address"),
+          .registered = table.text_or("registered", ""),
           .items = table.texts("items")};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <array>
 #include <filesystem>
 #include <set>
 
@@ -44,16 +45,20 @@ Json without_seeds(const Json& config) {
   return rest;
 }
 
-// The keys that parts of the files read of this run, which has so many rungs, and machine.busy where a rule asks
-// for it.
+// What no part asks for, and not every run has: of a time, and of a ladder's highest rung.
+constexpr std::array<const char*, 3> beside_parts = {"machine.busy", "foretold.covered",
+                                                     "foretold.width_over_seeds"};
+
+// The keys that parts of the files read of this run, which has so many rungs, and those beside.
 std::set<std::string> keys_of(const std::string& run, size_t rungs, const std::vector<ClaimFile>& files) {
   std::set<std::string> keys;
   for (const ClaimFile& file : files)
     for (const Claim& claim : file.claims)
       for (const Part& part : claim.parts) {
         for (std::string& key : part.keys_in(run, rungs)) keys.insert(std::move(key));
-        if (part.run == run && part.predicate.rule == Rule::time) keys.insert("machine.busy");
+        if (part.run == run && part.predicate.rule == Rule::time) keys.insert(beside_parts.front());
       }
+  if (rungs > 0) keys.insert(beside_parts.begin() + 1, beside_parts.end());
   return keys;
 }
 
@@ -134,7 +139,7 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
   const Json measured = summary.value("measured", Json::object());
   std::map<std::pair<std::string, std::string>, Json> values;
   for (const std::string& key : keys_of(run.name, rungs_in(line), files)) {
-    if (key == "machine.busy" && !measured.contains(key)) continue;
+    if (std::ranges::count(beside_parts, key) > 0 && !measured.contains(key)) continue;
     check(measured.contains(key) && measured[key].contains("values") && !measured[key]["values"].empty(),
           "the run {} has no values of {}", run.name, key);
     std::set<int64_t> looks{std::ssize(measured[key]["values"])};

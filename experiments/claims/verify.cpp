@@ -159,13 +159,14 @@ std::set<std::string> ends_of_keys(const Json& rehearsed, const PlannedRun& plan
 }
 
 Json to_json(const ClaimFile& file) {
-  const auto& [id, title, title_en, author, date, address, items] = file.source;
+  const auto& [id, title, title_en, author, date, address, registered, items] = file.source;
   return {{"id", id},
           {"title", title},
           {"title_en", title_en},
           {"author", author},
           {"date", date},
           {"address", address},
+          {"registered", registered},
           {"file", file.shipped ? "" : file.path}};
 }
 

@@ -104,6 +104,7 @@ function chapter(source, claims) {
   const byline = box("p", "byline", `${source.id} · ${word("by")(source.author)} · ${word("date")(source.date)} · `);
   const link = leads(source.address), unknown = source.author === "unknown" && source.address === "unknown";
   byline.append(link ? make("a", { href: source.address }, word("read")) : word("address")(source.address));
+  if (source.registered) byline.append(` · ${word("registered")(source.registered)}`);
   if (unknown && source.file === "") byline.append(` (${word("unsigned")})`);
   const columns = ["id", "says", "", "printedOrAsked", "measured", "theory", "verdict"];
   const head = make("div", { className: "row head", ariaHidden: true },
