@@ -1,6 +1,8 @@
 #include "stats.h"
 
+#include <bit>
 #include <iterator>
+#include <map>
 #include <numbers>
 #include <numeric>
 
@@ -155,7 +157,11 @@ double student_quantile(double p, int64_t degrees) {
                     ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / (92160 * n * n * n)) /
                    n;
   }
-  return inverse(p, [degrees](double t) { return student_probability(t, degrees); });
+  // Rules ask for the same few again and again.
+  static thread_local std::map<std::pair<uint64_t, int64_t>, double> known;
+  const std::pair asked(std::bit_cast<uint64_t>(p), degrees);
+  if (const auto row = known.find(asked); row != known.end()) return row->second;
+  return known[asked] = inverse(p, [degrees](double t) { return student_probability(t, degrees); });
 }
 
 }  // namespace isobar
