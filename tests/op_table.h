@@ -32,11 +32,11 @@ struct OpRow {
 };
 
 const std::vector<OpRow>& op_rows();
-// The part of it in op_table_layout.cpp.
-std::vector<OpRow> layout_and_loss_rows();
-
 // Parts of the table with files of their own.
-std::vector<OpRow> vocabulary_rows();  // op_table_elementwise.cpp
+std::vector<OpRow> broadcast_rows();        // op_table_broadcast.cpp
+std::vector<OpRow> norm_and_bound_rows();   // op_table_norms.cpp
+std::vector<OpRow> layout_and_loss_rows();  // op_table_layout.cpp
+std::vector<OpRow> vocabulary_rows();       // op_table_elementwise.cpp
 
 // The op's name: the row's first word.
 std::string function_of(const OpRow& row);

@@ -1,6 +1,6 @@
 // Shape: what the values of seeds show against Student's assumption that they are independent and normal.
 //
-// Fewer than 4 in 100 normal samples give any of these signs, at any number of seeds (tests/claims/rules_test.cpp).
+// Fewer than 4 in 100 normal samples give any of these signs, at any number of seeds (tests/claims/verdict_rates_test.cpp).
 #pragma once
 
 #include "../harness/stats.h"

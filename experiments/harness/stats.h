@@ -1,7 +1,7 @@
 // Spread: one quantity measured over several seeds, and what can be concluded from so many.
 //
 // Intervals rest on Student's t, on independent normal values; a product over layers (a std, a gradient norm)
-// is taken by its logarithm. Their coverage is simulated in tests/claims/rules_test.cpp.
+// is taken by its logarithm. Their coverage is simulated in tests/claims/verdict_rates_test.cpp.
 #pragma once
 
 #include <algorithm>

@@ -158,19 +158,4 @@ TEST_CASE("division by a number divides") {
   CHECK(std::signbit((row({-0.0}) * 2).item()));
 }
 
-TEST_CASE("dropout keeps the mean, zeroes the promised share and repeats with its key") {
-  const Tensor x = ones({100000});
-  const Tensor y = dropout(x, 0.25, Rng(3));
-  int64_t zeroed = 0, kept = 0;
-  for (float v : y.to_vector<float>()) {
-    zeroed += v == 0;
-    kept += v == 1 / 0.75f;
-  }
-  CHECK(zeroed + kept == 100000);
-  // Six standard deviations of a binomial count with n = 100000, p = 0.25.
-  CHECK(std::abs(zeroed - 25000) < 6 * std::sqrt(100000 * 0.25 * 0.75));
-  CHECK(dropout(x, 0.25, Rng(3)).to_vector<float>() == y.to_vector<float>());
-  CHECK(dropout(x, 0.25, Rng(4)).to_vector<float>() != y.to_vector<float>());
-}
-
 }  // namespace isobar::elementwise_test

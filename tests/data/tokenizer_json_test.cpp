@@ -137,31 +137,37 @@ TEST_CASE("what is not byte-level BPE with GPT-2's split is refused by name") {
 }
 
 TEST_CASE("a text that is no tokenizer at all is refused") {
-  const std::string bad_texts[] = {"",
-                                   "{",
-                                   "[]",
-                                   "null",
-                                   "7",
-                                   "\"a\"",
-                                   "not json",
-                                   std::string(100000, '['),
-                                   "{}",
-                                   R"({"type": "word"})",
-                                   R"({"type": "char"})",
-                                   R"({"type": "char", "characters": 5})",
-                                   R"({"type": "char", "characters": []})",
-                                   R"({"type": "char", "characters": [-1]})",
-                                   R"({"type": "char", "characters": [98, 97]})",
-                                   R"({"type": "char", "characters": [97, 97]})",
-                                   R"({"type": "char", "characters": [1114368]})",
-                                   R"({"type": "char", "characters": [55296]})",
-                                   R"({"type": "char", "characters": [97], "more": 1})",
-                                   R"({"type": "byte", "more": 1})",
-                                   R"({"type": 3})"};
-  for (const std::string& bad : bad_texts) {
+  const std::pair<std::string, const char*> bad_texts[] = {
+      {"", "wanted the JSON text of a tokenizer"},
+      {"{", "wanted the JSON text of a tokenizer"},
+      {"[]", ""},
+      {"null", ""},
+      {"7", ""},
+      {"\"a\"", ""},
+      {"not json", "wanted the JSON text of a tokenizer"},
+      {std::string(1'000'000, '['), "wanted the JSON text of a tokenizer"},
+      {"{}", "the file has no object 'pre_tokenizer'"},
+      {R"({"type": "rune"})", "wanted type byte, type char with its characters"},
+      {R"({"type": "char"})", "type char with its characters"},
+      {R"({"type": "char", "characters": 5})", ""},
+      {R"({"type": "char", "characters": []})", "at least one character"},
+      {R"({"type": "char", "characters": [-1]})", "wanted the numbers of characters, got -1"},
+      {R"({"type": "char", "characters": [1.5]})", "wanted the numbers of characters, got 1.5"},
+      {R"({"type": "char", "characters": [98, 97]})", "in order, each once, got 97 after 98"},
+      {R"({"type": "char", "characters": [97, 97]})", "in order, each once, got 97 after 97"},
+      {R"({"type": "char", "characters": [1114368]})", "the numbers of characters, got 1114368"},
+      {R"({"type": "char", "characters": [4000000000]})", "the numbers of characters, got 4000000000"},
+      {R"({"type": "char", "characters": [55296]})", ""},
+      {R"({"type": "char", "characters": [97], "more": 1})", ""},
+      {R"({"type": "byte", "more": 1})", ""},
+      {R"({"type": 3})", ""}};
+  for (const auto& one : bad_texts) {
+    const std::string& bad = one.first;
     CAPTURE(bad.substr(0, 60));
     const std::string message = message_of([&] { tokenizer_from_json(bad, "x.json"); });
+    CAPTURE(message);
     CHECK(message.starts_with("tokenizer: x.json: "));
+    CHECK(holds(message, one.second));
     CHECK(message.find('\n') == std::string::npos);
   }
 }

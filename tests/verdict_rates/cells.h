@@ -1,5 +1,5 @@
 // Cells of the table of verdict rates: how often a rule refutes what is true, or confirms what is false at
-// the bound, of simulated seeds of known shape. verdict_rates prints the table, rules_test.cpp tries a few cells.
+// the bound, of simulated seeds of known shape. verdict_rates prints the table, verdict_rates_test.cpp tries a few cells.
 #pragma once
 
 #include <array>
