@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 // Task 1.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {

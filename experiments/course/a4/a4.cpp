@@ -1,6 +1,5 @@
 #include "a4.h"
 
-#include <algorithm>
 #include <cmath>
 
 // Task 1.

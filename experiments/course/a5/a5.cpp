@@ -1,6 +1,5 @@
 #include "a5.h"
 
-#include <algorithm>
 #include <cmath>
 
 // Task 1.
