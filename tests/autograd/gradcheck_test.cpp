@@ -33,7 +33,7 @@ TEST_CASE("gradcheck passes a right gradient with room to spare") {
 TEST_CASE("gradcheck measures a mistake of one in a hundred thousand") {
   for (const Shape& shape : {Shape{3, 5}, Shape{40, 50}}) {
     const GradcheckReport report = gradcheck(wrong_square(1e-5), {some(shape)});
-    CHECK(report.max_relative_error == doctest::Approx(1e-5).epsilon(0.01));
+    CHECK(report.max_relative_error == doctest::Approx(1e-5).epsilon(0.01).scale(0));
   }
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("differences step by the size of what is moved, and know what they can
   CHECK(one_by_one.step(2) == doctest::Approx(2 * step));
   // See GradcheckReport: 10⁻³ of the largest gradient, or 10⁻⁴ of the values' length.
   CHECK(one_by_one.noise_floor({0, -2, 1}, {3, 4}) == doctest::Approx(2e-3));
-  CHECK(one_by_one.noise_floor({0, -0.1, 0}, {3, 4}) == doctest::Approx(5e-4));
+  CHECK(one_by_one.noise_floor({0, -0.1, 0}, {3, 4}) == doctest::Approx(5e-4).scale(0));
   const Directions random(tensor({2}, std::vector<double>{1, 3}), 1, 4, Rng(1));
   CHECK(random.step(0) == doctest::Approx(3 * step));
   CHECK(random.noise_floor({6, -8}, {3, 4}) == doctest::Approx(1e-2));

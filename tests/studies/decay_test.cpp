@@ -72,9 +72,9 @@ TEST_CASE("measured nets follow the closed forms") {
       // Two and a half standard deviations of a median of five at width 128: seeds differ by up to 10 % in
       // the std and 20 % in the gradient norm.
       CHECK(layer_spread(runs, layer, &LayerSignal::output_std).median ==
-            Approx(theory[layer].output_std.median).epsilon(0.15));
+            Approx(theory[layer].output_std.median).epsilon(0.15).scale(0));
       CHECK(layer_spread(runs, layer, &LayerSignal::weight_gradient_norm).median ==
-            Approx(theory[layer].weight_gradient_norm.median).epsilon(0.3));
+            Approx(theory[layer].weight_gradient_norm.median).epsilon(0.3).scale(0));
     }
   }
 }
@@ -136,8 +136,8 @@ TEST_CASE("ln of a plain net's std scatters as Hanin and Nica have it") {
     INFO(config.net_name());
     // Three standard errors of an sd of 200 nets, 1/√400 = 0.05 each, and the next order in 1/64 (a
     // simulation of 200,000 orthogonal nets gives 0.643, 5 % more).
-    CHECK(sd == Approx(std::sqrt(beta * 32 / 64) / 2).epsilon(0.2));
-    CHECK(sd == Approx(theory_of(config).back().output_std.log_sd).epsilon(0.2));
+    CHECK(sd == Approx(std::sqrt(beta * 32 / 64) / 2).epsilon(0.2).scale(0));
+    CHECK(sd == Approx(theory_of(config).back().output_std.log_sd).epsilon(0.2).scale(0));
     // Three standard errors of the mean: sd / √200 each.
     CHECK(std::abs(sum / nets - std::log(theory_of(config).back().output_std.median)) <
           3 * sd / std::sqrt(nets));
@@ -164,7 +164,7 @@ TEST_CASE("ln of a gradient scatters by depth over width where norms are") {
       const Prediction predicted = theory_of(config).front().weight_gradient_norm;
       CHECK(std::abs(agreement_of({.median = predicted.median}, values).z) < 3);
       // Three standard errors of an sd of 100 nets are 0.21; the rest is the next order in 1/64.
-      CHECK(predicted.log_sd == Approx(spread_of(values).logarithm.sd).epsilon(0.3));
+      CHECK(predicted.log_sd == Approx(spread_of(values).logarithm.sd).epsilon(0.3).scale(0));
     }
   }
 }
@@ -183,7 +183,7 @@ TEST_CASE("rows of a residual stream lie along 1 no more than random directions"
       squares += std::pow(measure(config, seed).layers.back().output_along_one, 2) / 10;
     // 320 rows, of which each net's are alike: some 30 independent squares of normal numbers, whose mean has
     // a relative standard deviation of √(2/30) = 0.26, and its root half of that. Three of them.
-    CHECK(std::sqrt(squares) == Approx(1 / std::sqrt(128.0)).epsilon(0.4));
+    CHECK(std::sqrt(squares) == Approx(1 / std::sqrt(128.0)).epsilon(0.4).scale(0));
   }
   const Choice centred{.topology = "post", .norm = "layernorm"};
   CHECK(theory_at(centred, 8).along_one == 0);
@@ -192,7 +192,7 @@ TEST_CASE("rows of a residual stream lie along 1 no more than random directions"
   for (const char* norm : {"none", "rmsnorm", "layernorm"}) {
     const double plain = measure(config_of({.norm = norm}), 0).layers.back().output_along_one;
     // 1/√π = 0.564; each of 128 features adds to the share's scatter: √(1/128) / 2 = 0.04 at most.
-    CHECK(plain == Approx(theory_at({.norm = norm}, 8).along_one).epsilon(0.15));
+    CHECK(plain == Approx(theory_at({.norm = norm}, 8).along_one).epsilon(0.15).scale(0));
   }
   CHECK(theory_at({.width = 16384}, 1).along_one == Approx(0.56419).epsilon(1e-4));
 }
@@ -277,7 +277,7 @@ TEST_CASE("a thousand layers run, and values of 1e-40 stay what they are") {
   const size_t layer = static_cast<size_t>(&denormal - signals.layers.data());
   CHECK(denormal.output_std > 0);
   // Some five digits are left of the values there; after many layers of such rounding, two.
-  CHECK(denormal.output_std == Approx(exact.layers[layer].output_std).epsilon(0.01));
+  CHECK(denormal.output_std == Approx(exact.layers[layer].output_std).epsilon(0.01).scale(0));
 }
 
 }  // namespace isobar::decay_test

@@ -136,8 +136,8 @@ TEST_CASE("stacks follow the closed form, and each kind has its own") {
     }
     INFO(name);
     // Residual-free stds scatter by 10 % from seed to seed, the others by 2 %: three standard errors of four.
-    CHECK(std == Approx(theory.std).epsilon(name == "residual_free" ? 0.15 : 0.03));
-    CHECK(cosine == Approx(theory.token_cosine).epsilon(0.2));  // 10 % from seed to seed
+    CHECK(std == Approx(theory.std).epsilon(name == "residual_free" ? 0.15 : 0.03).scale(0));
+    CHECK(cosine == Approx(theory.token_cosine).epsilon(0.2).scale(0));  // 10 % from seed to seed
   }
 }
 
