@@ -175,10 +175,13 @@ void study(Run& run, const Config& config) {
   for (Side* side : {&found.a, &found.b}) side->deep = deep_nets(side->contestant, run.seed());
   const std::vector<Row> rows = rows_of(found);
   std::vector<Row> costs;
-  if (run.ranks().first())  // it alone writes and talks
-    costs = cost_rows(costs_of(found.a.contestant, found.b.contestant, [&](const Contestant& contestant) {
-      return training_step(task->net(contestant, Rng(0)), [&](Module& net) { return task->loss(net, 0); });
-    }));
+  const auto make_step = [&](const Contestant& contestant) {
+    return training_step(task->net(contestant, Rng(0)), [&](Module& net) { return task->loss(net, 0); });
+  };
+  const double turn_seconds =
+      std::min(2e-2, 1e-4 * static_cast<double>(config.steps));  // short for short duels
+  if (run.ranks().first())                                       // it alone writes and talks
+    costs = cost_rows(costs_of(found.a.contestant, found.b.contestant, make_step, turn_seconds));
   record(run, found, config.margin, rows, costs);
   print(run, found, config.margin, rows, costs);
   // An open duel continues with more pairs.

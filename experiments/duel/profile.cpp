@@ -127,12 +127,12 @@ double peak_bytes(const Contestant& contestant, const StepMaker& make_step) {
 
 }  // namespace
 
-Costs costs_of(const Contestant& a, const Contestant& b, const StepMaker& make_step) {
+Costs costs_of(const Contestant& a, const Contestant& b, const StepMaker& make_step, double turn_seconds) {
   constexpr int64_t rounds = 3 * speed::group_count;
   Costs costs;
   costs.bytes_a = peak_bytes(a, make_step);
   costs.bytes_b = peak_bytes(b, make_step);
-  speed::Rounds norms({norm_step(a), norm_step(b)}, 2e-3), steps({make_step(a), make_step(b)}, 2e-2);
+  speed::Rounds norms({norm_step(a), norm_step(b)}, 2e-3), steps({make_step(a), make_step(b)}, turn_seconds);
   speed::Machine machine;
   for (int64_t round = 0; round < rounds; ++round) norms.round(), steps.round(), machine.turn();
   costs.norm = spread_of(norms.best_quotients(0, 1));

@@ -60,6 +60,8 @@ struct Costs {
   double bytes_a = 0, bytes_b = 0;
   bool busy = false;  // other programs took so much time that the ratios say little
 };
-Costs costs_of(const Contestant& a, const Contestant& b, const StepMaker& make_step);
+// `turn_seconds`: for so long each repeats its step when it is its turn, 15 times.
+Costs costs_of(const Contestant& a, const Contestant& b, const StepMaker& make_step,
+               double turn_seconds = 2e-2);
 
 }  // namespace isobar::duel
