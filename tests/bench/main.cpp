@@ -82,7 +82,7 @@ Json measured(const Case& chosen, const BenchOptions& line) {
   const Timing timing = time_step(chosen.setup(), line.timing);
   const double peak = peak_mib();  // before the limit takes memory of its own
   const double rate = derived(chosen.work, timing.median_seconds);
-  const double limit = limit_of(chosen.work, {.min_seconds = 0.05});
+  const double limit = limit_of(chosen.work, {.min_seconds = std::min(0.05, line.timing.min_seconds)});
   Json result = {{"bench", chosen.name},
                  {"threads", line.threads},
                  {"precision", name_of(recording.precision)},

@@ -12,7 +12,7 @@
 namespace isobar::bench {
 
 // Steps before the timing: ten, for the libraries below fetch pages of their own now and then at first; of
-// long steps three.
+// long steps, which take longer than these seconds, three.
 constexpr int warm_up_steps = 10, least_warm_up_steps = 3;
 constexpr double warm_up_seconds = 1;
 
@@ -30,11 +30,11 @@ Counters counters() {
   return now;
 }
 
-void warm_up(const Step& step) {
+void warm_up(const Step& step, double seconds = warm_up_seconds) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const auto elapsed = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  for (int i = 0; i < warm_up_steps && (i < least_warm_up_steps || elapsed() < warm_up_seconds); ++i) step();
+  for (int i = 0; i < warm_up_steps && (i < least_warm_up_steps || elapsed() < seconds); ++i) step();
 }
 
 // Keeps the repetitions; prints nothing.
@@ -55,7 +55,7 @@ struct Collector : benchmark::BenchmarkReporter {
 };
 
 Timing time_step(const Step& step, const TimingOptions& options) {
-  warm_up(step);
+  warm_up(step, std::min(warm_up_seconds, 5 * options.min_seconds));
   auto* timed = benchmark::RegisterBenchmark("step", [&step](benchmark::State& state) {
     Counters before;
     bool begun = false;

@@ -10,11 +10,12 @@
 namespace isobar::bench_test {
 
 TEST_CASE("every kind of training has its step") {
-  CHECK(std::ranges::count(ran("bench", "--filter 'd8_b32|nanogpt_cpu' --steps 1 --json").out, '\n') == 4);
+  CHECK(std::ranges::count(ran("bench", "--filter 'd8_b32|nanogpt_cpu' --steps 1 --min-time 0.01 --json").out,
+                           '\n') == 4);
 }
 
 TEST_CASE("bench prints the environment and then a case with all its keys, one object a line") {
-  const Outcome run = ran("bench", "--filter chain_add --threads 2 --steps 2 --json");
+  const Outcome run = ran("bench", "--filter chain_add --threads 2 --steps 2 --min-time 0.01 --json");
   std::istringstream lines(run.out);
   std::string first, second, third;
   REQUIRE(std::getline(lines, first));
@@ -40,7 +41,8 @@ TEST_CASE("bench prints the environment and then a case with all its keys, one o
 }
 
 TEST_CASE("bench gives a case that moves bytes a limit and its share of it") {
-  const Outcome run = ran("bench", "--filter '^rmsnorm_fwdbwd_32x512$' --threads 1 --steps 2 --json");
+  const Outcome run =
+      ran("bench", "--filter '^rmsnorm_fwdbwd_32x512$' --threads 1 --steps 2 --min-time 0.01 --json");
   const auto result = nlohmann::json::parse(run.out.substr(run.out.find('\n') + 1));
   const double limit = result["limit"];
   CHECK(limit > 0);
@@ -48,7 +50,8 @@ TEST_CASE("bench gives a case that moves bytes a limit and its share of it") {
 }
 
 TEST_CASE("bench --precision bf16 says which precision a case ran in, and why") {
-  const Outcome run = ran("bench", "--filter chain_add --threads 1 --steps 1 --precision bf16 --json");
+  const Outcome run =
+      ran("bench", "--filter chain_add --threads 1 --steps 1 --min-time 0.01 --precision bf16 --json");
   const auto result = nlohmann::json::parse(run.out.substr(run.out.find('\n') + 1));
   const std::string obstacle = bf16_obstacle();
   CHECK(result["precision"] == (obstacle.empty() ? "bf16" : "f32"));
