@@ -224,8 +224,8 @@ TEST_CASE("a study that cannot write its results has failed; that is not one tha
 TEST_CASE("verdicts follow the measured files, and finished runs are not made again") {
   const TemporaryFolder folder;
   const std::string out = folder / "all", arguments = "--quick --only norm_properties --out " + out;
+  Json written;
   const auto row = [&](const char* id) {
-    const Json written = Json::parse(file_text(out + "/summary.json"));
     for (const Json& claim : written["claims"])
       if (claim["id"] == id) return claim;
     return Json();
@@ -234,6 +234,7 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   Outcome outcome = run_built("isobar verify", arguments);
   CAPTURE(outcome.err);
   REQUIRE(outcome.code == 0);
+  written = Json::parse(file_text(out + "/summary.json"));
   CHECK(verdict("A05") == "confirmed");
   CHECK(verdict("C03") == "partly");
   CHECK(verdict("D11") == "partly");
@@ -264,6 +265,7 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   const Outcome again = run_built("isobar verify", arguments + " --force");
   CHECK(holds(again.out, "norm_properties: there already"));
   CHECK(again.code == 1);  // kept, but not forgotten
+  written = Json::parse(file_text(out + "/summary.json"));
   CHECK(verdict("A05") == "refuted");
   CHECK(verdict("D11") == "confirmed");
   CHECK(row("D11")["parts"][1]["looks"] == Json({20, 21}));
