@@ -56,8 +56,9 @@ class Browser(webdriver.Chrome):
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def prefer(self, scheme):
-        """As a machine set to "light" or "dark"."""
-        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        """As a machine set to "light" or "dark", and to no animations: each would be frames to wait for."""
+        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
+                                                              {"name": "prefers-reduced-motion", "value": "reduce"}])
 
     def printed(self):
         """The page as PDF, A4 in inches. WebDriver's own /print gives up after ten seconds, which a busy machine takes."""

@@ -214,6 +214,8 @@ def look_over(browser):
 
 def print_out(browser, page):
     open_page(browser, page)
+    pages = len(re.findall(rb"/Type\s*/Page\b", browser.printed()))
+    expect(0 < pages <= 15, f"it prints on {pages} pages")
     claims, refuted = browser.run("return [data.claims.length, "
                                   "data.claims.filter((claim) => claim.verdict === 'refuted').map((claim) => `claim-${claim.id}`)]")
     wanted = browser.run("return data.claims.length ? 0 : figures.filter((figure) => figure.dataset.run).length")
@@ -225,9 +227,6 @@ def print_out(browser, page):
     browser.devtools("Emulation.setEmulatedMedia", media="")
     expect(runs == wanted and not empty, f"on paper are {runs} charts of runs, and {charts - runs} others {empty[:3]}")
     expect(sorted(opened) == sorted(refuted) and (chips > 0) == (claims > 0), f"opened is what is refuted: {opened}, with {chips} counts")
-    browser.open(page)
-    pages = len(re.findall(rb"/Type\s*/Page\b", browser.printed()))
-    expect(0 < pages <= 15, f"it prints on {pages} pages")
 
 
 def main():

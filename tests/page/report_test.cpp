@@ -313,13 +313,17 @@ TEST_CASE("the live chapter's module was made of the sources that are here") {
   CHECK_MESSAGE(text.starts_with(made), "run experiments/report/live/build");
 }
 
-TEST_CASE("the page of a run stands alone and works in a browser") {
+TEST_CASE(
+    "the pages of runs and of the kept values stand alone, work in a browser and print on a few sheets") {
   const TemporaryFolder folder;
   const std::string out = folder / "all", rmsnorm = folder / "rmsnorm", lm = folder / "lm";
   ran("isobar verify", "--only blog8 --out " + out);
   ran("decay_study", "--preset blog8_rmsnorm --seeds 2 --out " + rmsnorm);
   ran("train_lm", "--tiny --max_iters 20 --log_interval 5 --out " + lm);
-  const std::string claims = folder / "claims.html", training = folder / "training.html";
+  const std::string claims = folder / "claims.html", training = folder / "training.html",
+                    kept = folder / "kept.html";  // of all claims, by their kept values
+  ran("isobar verify", "--kept --out " + (folder / "kept"));
+  ran("isobar report", (folder / "kept") + " -o " + kept);
   ran("isobar report", out + " " + rmsnorm + " -o " + claims);
   ran("isobar report", lm + " -o " + training);
   const std::string page = file_text(claims);
@@ -335,20 +339,13 @@ TEST_CASE("the page of a run stands alone and works in a browser") {
   ran("isobar verify", file + " --seed 3 --out " + (folder / "own"));
   ran("isobar report", (folder / "own") + " -o " + own);
   CHECK(holds(file_text(own), "\"seed\":3"));
-  browse("page/report_page.py", {claims, training, own});
+  browse("page/report_page.py", {claims, training, own, kept});
   const std::string live = folder / "live.html";
   ran("isobar report", out + " " + rmsnorm + " --live -o " + live);
   CHECK(file_text(live).size() < 3 << 19);
   CHECK_FALSE(holds(page, "wasm"));
   browse("page/live_page.py", {live, ISOBAR_BINARY_DIR "/bin/decay_study"});
   browse("page/hostile_page.py", {ISOBAR_BINARY_DIR "/bin/isobar", file, lm, folder / "own"});
-}
-
-TEST_CASE("the page of all kept values works in a browser and prints on a few pages") {
-  const TemporaryFolder folder;
-  ran("isobar verify", "--kept --out " + (folder / "kept"));
-  ran("isobar report", (folder / "kept") + " -o " + (folder / "kept.html"));
-  browse("page/report_page.py", {folder / "kept.html"});
 }
 
 }  // namespace isobar::report_test
