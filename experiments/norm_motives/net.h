@@ -103,13 +103,17 @@ struct Change {
 constexpr Change changes[] = {
     {"same"}, {"half", 0.5}, {"double", 2}, {"shifted", 1, 0.5}, {"noisy", 1, 0, 0.5}};
 
+inline Batch changed(const Batch& images, const Change& change) {
+  Tensor x = images.x * change.scale + ((change.scale - 1) * 0.1307 + change.shift) / 0.3081;
+  if (change.noise > 0) x = x + Rng(1).normal(x.shape(), 0, change.noise / 0.3081);
+  return {x, images.y};
+}
+
 struct Score {
   double loss, accuracy;
 };
-inline Score evaluate(Sequential& net, const Batch& images, const Change& change = changes[0]) {
-  Tensor x = images.x * change.scale + ((change.scale - 1) * 0.1307 + change.shift) / 0.3081;
-  if (change.noise > 0) x = x + Rng(1).normal(x.shape(), 0, change.noise / 0.3081);
-  const Tensor logits = net(x);
+inline Score evaluate(Sequential& net, const Batch& images) {
+  const Tensor logits = net(images.x);
   return {cross_entropy(logits, images.y).item(),
           mean(cast(argmax(logits, -1) == images.y, Dtype::f64)).item()};
 }

@@ -83,14 +83,14 @@ TEST_CASE("pixels are changed before they are standardised") {
   const Batch black{full({1, 10}, -0.1307 / 0.3081), zeros({1}, Dtype::i64)};
   // Logits of equal pixels: the loss is ln 10 whatever the change; a shift alone cannot be seen there.
   for (const Change& change : changes)
-    if (change.noise == 0) CHECK(evaluate(pixels, black, change).loss == Approx(std::log(10)));
+    if (change.noise == 0) CHECK(evaluate(pixels, changed(black, change)).loss == Approx(std::log(10)));
   Batch one = black;
   one.x = concat({full({1, 1}, (1 - 0.1307) / 0.3081), slice(black.x, 1, 0, 9)}, 1);
   // A white pixel among black ones is 1/0.3081 above them, and twice that where pixels are doubled.
   const auto loss = [](double white) { return std::log(std::exp(white) + 9) - white; };
   CHECK(evaluate(pixels, one).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
-  CHECK(evaluate(pixels, one, {"double", 2}).loss == Approx(loss(2 / 0.3081)).epsilon(1e-4));
-  CHECK(evaluate(pixels, one, {"shifted", 1, 0.5}).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
+  CHECK(evaluate(pixels, changed(one, {"double", 2})).loss == Approx(loss(2 / 0.3081)).epsilon(1e-4));
+  CHECK(evaluate(pixels, changed(one, {"shifted", 1, 0.5})).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
 }
 
 TEST_CASE("a net of skewed pixels begins with a norm of them") {
