@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
             {"kjv", "five rungs, those that replace norms, the King James Bible",
              "--corpus kjv --widths 40,48,56,64,80 --nets " + replacements + sizes},
             {"tokens", "one width, six lengths of text in the synthetic language",
-             "--corpus synthetic --widths 48 --train_tokens 2048,4096,8192,16384,32768,65536 --steps 498 "
+             "--corpus synthetic --optimizers adamw --widths 48 --train_tokens 2048,4096,8192,16384,32768,65536 --steps 498 "
              "--seeds 7 --nets rmsnorm,none,layernorm,dyt,hardtanh,dyt_alpha1,dyt_alpha2,layernorm_dropout0.5"}},
        .tiny = "--nets rmsnorm,none --widths 8,16,24,32 --n_layer 1 --steps 8 --block_size 8 --batch_size 2 "
                "--eval_iters 1 --seeds 2",
