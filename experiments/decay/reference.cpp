@@ -125,11 +125,15 @@ Agreement agreement_of(const Prediction& theory, std::span<const double> values)
     return {none, theory.median > std::numeric_limits<float>::max()};
   if (spread.median == 0) return {none, theory.median < std::numeric_limits<float>::min()};
 
-  const double sd = std::fmax(log_sd(values), theory.log_sd);
   constexpr double rounding = 1e-5;  // of f32 and eps, where all nets have one value
+  return agreement_of(theory, spread.median, log_sd(values), std::ssize(values), rounding);
+}
+
+Agreement agreement_of(const Prediction& theory, double median, double sd, int64_t seeds, double rounding) {
   const double error =
-      std::sqrt(std::numbers::pi / 2) * sd / std::sqrt(static_cast<double>(values.size())) + rounding;
-  const double z = std::log(spread.median / theory.median) / error;
+      std::sqrt(std::numbers::pi / 2) * std::fmax(sd, theory.log_sd) / std::sqrt(static_cast<double>(seeds)) +
+      rounding;
+  const double z = std::log(median / theory.median) / error;
   return {z, std::abs(z) <= 3};
 }
 

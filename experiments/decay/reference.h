@@ -50,6 +50,8 @@ struct Agreement {
   bool agrees;  // |z| ≤ 3
 };
 Agreement agreement_of(const Prediction& theory, std::span<const double> values);
+// The same of a median of so many seeds, the sd that of their logarithms, and `rounding` that of the median.
+Agreement agreement_of(const Prediction& theory, double median, double sd, int64_t seeds, double rounding);
 
 // The cell of largest |z|, and how many cells there are of each kind.
 struct Agreements {

@@ -172,7 +172,7 @@ std::vector<OwnNorm> own_norms(const std::vector<std::string>& headers) {
   return norms;
 }
 
-std::string filled(std::string text, const std::string& name, const std::string& value) {
+std::string replaced(std::string text, const std::string& name, const std::string& value) {
   for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size())
     text.replace(at, name.size(), value);
   return text;
@@ -186,7 +186,7 @@ std::string registration_of(const std::vector<OwnNorm>& norms) {
     rows += fmt::format("const bool norm_{} = isobar::register_norm({}, made<{}>);\n", &norm - norms.data(),
                         literal(norm.header), norm.type);
   }
-  return filled(filled(fixtures::own_norms, "$INCLUDES", includes), "$ROWS", rows);
+  return replaced(replaced(fixtures::own_norms, "$INCLUDES", includes), "$ROWS", rows);
 }
 
 std::string checking_of(const std::vector<OwnNorm>& norms) {
@@ -195,7 +195,7 @@ std::string checking_of(const std::vector<OwnNorm>& norms) {
     rows += fmt::format(
         "      {{{0}, [] {{ return isobar::make_norm({0}, {{7}}); }}, x, {{.output_shape = x.shape()}}}},\n",
         literal(norm.header));
-  return filled(fixtures::own_norms_check, "$ROWS", rows);
+  return replaced(fixtures::own_norms_check, "$ROWS", rows);
 }
 
 }  // namespace isobar::duel

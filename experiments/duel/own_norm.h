@@ -23,7 +23,7 @@ std::string module_in(const std::string& text, const std::string& header);
 std::vector<OwnNorm> own_norms(const std::vector<std::string>& headers);
 
 // The text with `value` for each `name`.
-std::string filled(std::string text, const std::string& name, const std::string& value);
+std::string replaced(std::string text, const std::string& name, const std::string& value);
 // A source that registers them, each under its header's name.
 std::string registration_of(const std::vector<OwnNorm>& norms);
 // A program that checks them: check_layer_main() of each, on x (2, 5, 7).

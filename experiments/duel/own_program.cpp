@@ -75,7 +75,7 @@ void configure(const std::string& folder, const std::string& prefix) {
 
 // The compiler's lines with the headers as the user named them.
 std::string in_users_words(std::string text, const std::vector<OwnNorm>& norms) {
-  for (const OwnNorm& norm : norms) text = filled(std::move(text), norm.path, norm.header);
+  for (const OwnNorm& norm : norms) text = replaced(std::move(text), norm.path, norm.header);
   return text;
 }
 
@@ -124,7 +124,7 @@ OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& stud
   };
   const auto before = built_at();
   fs::create_directories(root);
-  write_anew(root + "/CMakeLists.txt", filled(fixtures::own_norms_build, "$STUDY", study));
+  write_anew(root + "/CMakeLists.txt", replaced(fixtures::own_norms_build, "$STUDY", study));
   write_anew(root + "/norms.cpp", registration_of(norms));
   write_anew(root + "/checker.cpp", checking_of(norms));
   configure(root, package_prefix());

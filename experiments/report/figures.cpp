@@ -192,11 +192,11 @@ Plot series_of(const Json& claim) {
 
 }  // namespace
 
-std::string figure_svg(Plot plot, const std::string& lang) {
+std::string figure_svg(Plot plot, const std::string& lang, const Look& look) {
   constexpr double border = 16, top = 38;
   for (Phrase* phrase : {&plot.title, &plot.x, &plot.y}) *phrase = in_language(*phrase, lang);
   for (PlotCurve& curve : plot.curves) curve.label = in_language(curve.label, lang);
-  const Drawing chart = line_chart(plot, {.width = 728, .height = 320, .labelled = true});
+  const Drawing chart = line_chart(plot, look);
   check(!chart.content.empty(), "plot '{}': no point can be drawn", plot.title.en);
   const std::string width = fmt::format("{}", chart.width + 2 * border),
                     height = fmt::format("{}", chart.height + top + border);

@@ -1,13 +1,14 @@
 // The charts of runs and claims as the page shows them, in both languages, without a script; and as files.
 #pragma once
 
-#include "../charts/shapes.h"
+#include "../charts/charts.h"
 #include "../harness/plot.h"
 
 namespace isobar::report {
 
 // One SVG file, light or dark as its reader's machine is, in "en" or "zh". Throws Error without content.
-std::string figure_svg(Plot plot, const std::string& lang = "en");
+std::string figure_svg(Plot plot, const std::string& lang = "en",
+                       const charts::Look& look = {.width = 728, .height = 320, .labelled = true});
 
 // A figure for each chart of a run (Content::runs()): drawn at two widths, of which the style sheet shows
 // one, and its values as a table, from which a script reads them. data-run; data-bears: the pieces of keys.
