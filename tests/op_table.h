@@ -34,7 +34,8 @@ struct OpRow {
 const std::vector<OpRow>& op_rows();
 // Parts of the table with files of their own.
 std::vector<OpRow> broadcast_rows();        // op_table_broadcast.cpp
-std::vector<OpRow> norm_and_bound_rows();   // op_table_norms.cpp
+std::vector<OpRow> norm_rows();             // op_table_norms.cpp
+std::vector<OpRow> saturating_rows();       // op_table_norms.cpp
 std::vector<OpRow> layout_and_loss_rows();  // op_table_layout.cpp
 std::vector<OpRow> vocabulary_rows();       // op_table_elementwise.cpp
 

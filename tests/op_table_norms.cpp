@@ -19,6 +19,8 @@ TensorFunction group_norm_of(int64_t groups) {
 Tensor no_tensor() { return {}; }
 const TensorFunction batch = [](In x) { return batch_norm(x[0], x[1], x[2], 1e-5); };
 
+}  // namespace
+
 // One row a line reads best: the formatter would spread each over four.
 // clang-format off
 
@@ -119,13 +121,5 @@ std::vector<OpRow> saturating_rows() {
 
 // clang-format off
 // clang-format on
-
-}  // namespace
-
-std::vector<OpRow> norm_and_bound_rows() {
-  std::vector<OpRow> all = norm_rows();
-  for (OpRow& row : saturating_rows()) all.push_back(std::move(row));
-  return all;
-}
 
 }  // namespace isobar
