@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <iterator>
-#include <map>
 #include <numbers>
 #include <numeric>
 
@@ -157,11 +156,18 @@ double student_quantile(double p, int64_t degrees) {
                     ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / (92160 * n * n * n)) /
                    n;
   }
-  // Rules ask for the same few again and again.
-  static thread_local std::map<std::pair<uint64_t, int64_t>, double> known;
-  const std::pair asked(std::bit_cast<uint64_t>(p), degrees);
-  if (const auto row = known.find(asked); row != known.end()) return row->second;
-  return known[asked] = inverse(p, [degrees](double t) { return student_probability(t, degrees); });
+  // Rules ask for the same few again and again. No map: browsers' modules have no thread's end.
+  struct Known {
+    uint64_t p;
+    int64_t degrees;
+    double t;
+  };
+  static thread_local Known known[1024];
+  const auto bits = std::bit_cast<uint64_t>(p);
+  Known& row = known[(bits + static_cast<uint64_t>(degrees)) * 0x9e3779b97f4a7c15 >> 54];
+  if (degrees < 1 || row.p != bits || row.degrees != degrees)
+    row = {bits, degrees, inverse(p, [degrees](double t) { return student_probability(t, degrees); })};
+  return row.t;
 }
 
 }  // namespace isobar
