@@ -139,7 +139,10 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
   const Json measured = summary.value("measured", Json::object());
   std::map<std::pair<std::string, std::string>, Json> values;
   for (const std::string& key : keys_of(run.name, rungs_in(line), files)) {
-    if (std::ranges::count(beside_parts, key) > 0 && !measured.contains(key)) continue;
+    // A rung may lack a value, as where no training of it ended: a reach says so.
+    const bool of_part =
+        keys_of(run.name, 0, files).contains(key) && std::ranges::count(beside_parts, key) == 0;
+    if (!of_part && !measured.contains(key)) continue;
     check(measured.contains(key) && measured[key].contains("values") && !measured[key]["values"].empty(),
           "the run {} has no values of {}", run.name, key);
     std::set<int64_t> looks{std::ssize(measured[key]["values"])};

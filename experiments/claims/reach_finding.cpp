@@ -9,18 +9,17 @@ namespace {
 
 constexpr size_t fewest_rungs = 3;
 
-// "48 wide" of "48 wide, 140 steps", where that tells the rungs apart.
-std::vector<Phrase> short_names(const std::vector<Phrase>& names) {
-  std::vector<Phrase> all;
-  std::set<std::string> different;
-  for (const Phrase& name : names) {
-    all.emplace_back(name.en.substr(0, name.en.find(',')), name.zh.substr(0, name.zh.find("，")));
-    different.insert(all.back().en);
-  }
-  return different.size() == names.size() ? all : names;
-}
-
 }  // namespace
+
+std::vector<Phrase> ReachFinding::short_names() const {
+  std::vector<Phrase> names;
+  std::set<std::string> different;
+  for (const Phrase& rung : rungs) {
+    names.emplace_back(rung.en.substr(0, rung.en.find(',')), rung.zh.substr(0, rung.zh.find("，")));
+    different.insert(names.back().en);
+  }
+  return different.size() == names.size() ? names : rungs;
+}
 
 Phrase optimizer_of(const std::string& key) {
   const std::pair<const char*, const char*> words[] = {
@@ -43,21 +42,25 @@ void read_reach(ReachFinding& finding, const Part& part, const Json& ladder) {
     finding.log2_compute.push_back(number_from(rungs[i].at("log2_compute")));
     finding.spreads.push_back(spread_from(measured[key]));
   }
+  finding.rungs_of_ladder = rungs.size();
   if (finding.rungs.size() >= fewest_rungs) {
     finding.reach = reach_of(part.predicate, finding.log2_compute, finding.spreads);
     return;
   }
-  finding.none = fmt::format("the run {} measured '{}' on {} of {} rungs; wanted {} or more", part.reach_run,
-                             finding.key, finding.rungs.size(), rungs.size(), fewest_rungs);
+  finding.none = filled({"the run {} measured '{}' on {} of {} rungs; wanted {} or more",
+                         "运行 {0} 仅在 {2}（共 {3}）级上测得“{1}”；至少要 {4} 级"},
+                        part.reach_run, finding.key, finding.rungs.size(), rungs.size(), fewest_rungs);
 }
 
 Phrase text_of(const ReachFinding& f) {
   Phrase text = f.optimizer + Phrase{": ", "："};
-  if (!f.none.empty()) return text + Phrase{"no reach: ", "没有范围："} + f.none;
-  const std::vector<Phrase> names = short_names(f.rungs);
+  if (!f.none.en.empty()) return text + Phrase{"no reach: ", "无适用范围："} + f.none;
+  const std::vector<Phrase> names = f.short_names();
   text += text_of(f.reach, names);
   if (f.reach.word != ReachWord::flips)
-    text += filled({", {} to {}", "，{}至{}"}, names.front(), names.back());
+    text += filled({", {} to {}", "，{} 至 {}"}, names.front(), names.back());
+  if (f.rungs.size() < f.rungs_of_ladder)
+    text += filled({", measured on {} of {}", "，在 {} / {} 级上测得"}, f.rungs.size(), f.rungs_of_ladder);
   return f.kept ? text + Phrase{" (kept)", "（保存值）"} : text;
 }
 

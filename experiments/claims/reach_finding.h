@@ -17,9 +17,13 @@ struct ReachFinding {
   std::vector<Phrase> rungs = {};
   std::vector<double> log2_compute = {};
   std::vector<Spread> spreads = {};
+  size_t rungs_of_ladder = 0;
   Reach reach = {};
-  std::string none = "";  // why there is no reach; empty: there is one
-  bool kept = false;      // it is of the last full run that was kept, and not of this one
+  Phrase none = {};   // why there is no reach; empty: there is one
+  bool kept = false;  // it is of the last full run that was kept, and not of this one
+
+  // "48 wide" of "48 wide, 140 steps", where that tells the rungs apart.
+  std::vector<Phrase> short_names() const;
 };
 
 // The optimizer by which the key begins: "AdamW" of adamw.x, "Muon − AdamW" of muon_minus_adamw.x.

@@ -48,7 +48,7 @@ void add_claim(Table& table, const Judged& judged, const std::string& verdict) {
   const bool made = part != nullptr && part->not_run.empty();
   std::string reach;
   for (const ReachFinding& found : part != nullptr ? part->reaches : std::vector<ReachFinding>())
-    if (found.none.empty()) reach += "; " + text_of(found).en;
+    if (found.none.en.empty()) reach += "; " + text_of(found).en;
   table.row({judged.claim->id, says_text(judged), made ? value_text(*part) : "",
              made ? text_of(part->part->predicate).en : "", verdict + reach});
 }

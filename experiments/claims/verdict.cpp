@@ -61,9 +61,10 @@ std::vector<ReachFinding> reaches_of(const Part& part, const Runs& runs) {
     if (made != runs.summaries.end())
       read_reach(reach, part, made->second);
     else if (missing != runs.missing.end())
-      reach.none = fmt::format("the run {} could not be made: {}", part.reach_run, missing->second);
+      reach.none = filled({"the run {} could not be made: {}", "运行 {} 未能进行：{}"}, part.reach_run,
+                          missing->second);
     else if (kept == runs.kept.end())
-      reach.none = fmt::format("{} needs --full --ladder", part.reach_run);
+      reach.none = filled({"{} needs --full --ladder", "{} 需要 --full --ladder"}, part.reach_run);
     else
       read_reach(reach, part, kept->second), reach.kept = true;
   }
@@ -208,17 +209,20 @@ void set_both(Json& json, const std::string& name, const Phrase& phrase) {
 }
 
 Json to_json(const ReachFinding& f, const Predicate& asked) {
-  Json json = {{"key", f.key}, {"kept", f.kept}, {"none", f.none}, {"rungs", Json::array()}};
+  Json json = {{"key", f.key}, {"kept", f.kept}, {"rungs", Json::array()}};
   set(json, "optimizer", f.optimizer);
   set_both(json, "text", text_of(f));
-  if (!f.none.empty()) return json;
+  set(json, "none", f.none);
+  if (!f.none.en.empty()) return json;
   const Reach& reach = f.reach;
   json["word"] = word_of(reach.word);
   json["slope"] = number_or_null(reach.slope);
   json["slope_interval"] = {reach.slope_interval.low, reach.slope_interval.high};
+  const std::vector<Phrase> short_names = f.short_names();
   for (size_t i = 0; i < f.rungs.size(); ++i) {
     Json& rung = json["rungs"].emplace_back();
     set(rung, "name", f.rungs[i]);
+    set(rung, "short", short_names[i]);
     rung.update({{"log2_compute", f.log2_compute[i]},
                  {"value", number_or_null(middle_of(asked, f.spreads[i]))},
                  {"interval", {reach.rungs[i].interval.low, reach.rungs[i].interval.high}},
@@ -247,7 +251,8 @@ Json to_json(const Finding& f) {
                {"rule", rule_words[static_cast<size_t>(asked.rule)]},
                {"log", asked.log},
                {"bounds", {number_or_null(bound_shown(asked.low)), number_or_null(bound_shown(asked.high))}},
-               {"full_only", part.full_only}});
+               {"full_only", part.full_only},
+               {"of_ladder", part.of_ladder}});
   set_both(json, "wanted", text_of(asked));
   json["word"] = part.word;
   set(json, "why", part.why);

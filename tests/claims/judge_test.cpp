@@ -257,7 +257,7 @@ TEST_CASE("a reach is read from the rungs of a ladder, and changes no verdict") 
         "AdamW: holds on all rungs, 48 wide to 80 wide; "
         "Muon − AdamW: flips between 64 wide and 80 wide");
   CHECK(reach_of().zh.starts_with("AdamW："));
-  CHECK(holds(reach_of().zh, "宽 48至宽 80"));
+  CHECK(holds(reach_of().zh, "宽 48 至 宽 80"));
   const Json found = to_json(judge(claim, runs))["parts"][0]["reaches"][1];
   CHECK(found["word"] == "flips");
   REQUIRE(found["rungs"].size() == 3);
@@ -265,12 +265,16 @@ TEST_CASE("a reach is read from the rungs of a ladder, and changes no verdict") 
   CHECK(found["rungs"][2]["log2_compute"] == 41);
   CHECK(found["rungs"][2]["value"].get<double>() == doctest::Approx(1));
   CHECK(found["rungs"][2]["outcome"] == "does not hold");
+  // A rung that lacks a value is said, and three are the fewest.
+  runs.summaries["ladder"]["rungs"].push_back(
+      {{"log2_compute", 43}, {"name", {{"en", "96 wide"}, {"zh", "宽 96"}}}});
+  CHECK(holds(reach_of().en, "AdamW: holds on all rungs, 48 wide to 80 wide, measured on 3 of 4; Muon"));
   for (const char* key : {"adamw.a_minus_b.rung2", "muon_minus_adamw.a.rung3"})
     runs.summaries["ladder"]["measured"].erase(key);
   CHECK(reach_of().en ==
-        "AdamW: no reach: the run ladder measured 'adamw.a_minus_b' on 2 of 3 rungs; "
+        "AdamW: no reach: the run ladder measured 'adamw.a_minus_b' on 2 of 4 rungs; "
         "wanted 3 or more; Muon − AdamW: no reach: the run ladder measured "
-        "'muon_minus_adamw.a' on 2 of 3 rungs; wanted 3 or more");
+        "'muon_minus_adamw.a' on 2 of 4 rungs; wanted 3 or more");
   // A part whose own run is the ladder waits for it.
   part.of_ladder = true, part.run = "ladder", runs = {}, runs.kept["ladder"] = ladder;
   CHECK(judge(claim, runs).verdict == "needs the full run");
