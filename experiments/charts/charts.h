@@ -56,4 +56,14 @@ struct Strip {
 };
 Drawing strip(const Strip& strip);
 
+// One value on the rungs of a ladder, against the zone that is asked for.
+struct Rungs {
+  Phrase label, name;  // what it says; what climbs
+  std::vector<DrawnPoint> points = {};
+  Phrase first = {}, last = {};               // the names of the lowest rung and of the highest
+  std::optional<double> low = {}, high = {};  // of the zone
+  bool log = false;
+};
+Drawing rungs(const Rungs& rungs);
+
 }  // namespace isobar::charts

@@ -1,4 +1,4 @@
-// One part of a claim on one axis.
+// One part of a claim on one axis, and on the rungs of a ladder.
 #include "charts.h"
 
 namespace isobar::charts {
@@ -73,6 +73,45 @@ Drawing strip(const Strip& s) {
   if (drawn(s.value)) svg += dot(x(*s.value), base - 7.5, 3.8);
   if (drawn(s.printed)) svg += diamond(x(*s.printed), base - 7.5);
   return {"strip", width, height, s.label, svg};
+}
+
+Drawing rungs(const Rungs& r) {
+  constexpr double total = 70, left = 42, right = width - 4, top = 17, bottom = total - 17;
+  Ends across, up;
+  for (const DrawnPoint& p : r.points) {
+    across.include(p.x);
+    for (const double value : {p.low, p.y, p.high}) up.include(value);
+  }
+  if (across.none()) return {};
+  for (const std::optional<double>& bound : {r.low, r.high})
+    if (bound) up.include(*bound);
+  const bool log = r.log && up.low > 0;
+  const double room = log ? std::pow(up.high / up.low, 0.1) : (up.high - up.low) * 0.1;
+  const Scale x(across.low, across.high, left + 8, right - 8),
+      y(log ? up.low / room : up.low - room, log ? up.high * room : up.high + room, bottom, top, log);
+
+  Markup svg;
+  if (r.low || r.high) {
+    const double from = r.low ? y(*r.low) : bottom, to = r.high ? y(*r.high) : top;
+    svg += path("zone", box(left, from == to ? to - 1.5 : to, right - left, std::max(from - to, 3.0)));
+  }
+  for (double free = HUGE_VAL; const double v : y.ticks(3)) {
+    if (y(v) > free) continue;
+    free = y(v) - 11;
+    svg += path("grid", "M" + at(left) + " " + at(y(v)) + "H" + at(right));
+    svg += words("tick", left - 4, y(v) + 3.5, "end", tick_text(v));
+  }
+  const std::string blue = "--c:var(--measured)";
+  std::vector<std::pair<double, double>> places;
+  for (const DrawnPoint& p : r.points) places.emplace_back(x(p.x), y(p.y));
+  svg += path("leader", through(places), blue);
+  for (const DrawnPoint& p : r.points) {
+    svg += path("range", through({{x(p.x), y(p.low)}, {x(p.x), y(p.high)}}), blue);
+    svg += dot(x(p.x), y(p.y), 3);
+  }
+  svg += words("tick", left, 11, "start", r.name, "font-weight:600");
+  svg += words("tick", left, total - 4, "start", r.first) + words("tick", right, total - 4, "end", r.last);
+  return {"strip", width, total, r.label, svg};
 }
 
 }  // namespace isobar::charts

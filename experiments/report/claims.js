@@ -79,6 +79,11 @@ function quotation(claim) {
 const qualified = (part) => ["holds", "does not hold", "rule does not hold"].includes(part.outcome) &&
   (part.outcome_text ?? part.outcome) !== part.outcome && inLanguage(part, "outcome_text");
 
+// What a ladder measured of a part: a chart for each optimizer.
+const ladders = (claim, part) => (part?.reaches ?? []).map((reach, k) =>
+  strip(claim, `${claim.parts.indexOf(part)} reach ${k}`, `${inLanguage(part, "says")}: ${inLanguage(reach, "text")}`));
+const reachText = (of) => of.reach && `${word("reach")}: ${inLanguage(of, "reach")}`;
+
 function partRow(claim, part) {
   const says = box("span", "cell says", inLanguage(part, "says"));
   const why = inLanguage(part, "why");
@@ -86,9 +91,10 @@ function partRow(claim, part) {
   const more = [why, trained ? `${word("trained")}: ${trained}` : part.corpus,
     part.n > 1 && word("seeds")(part.n), part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
     part.seeds_needed > 0 && word("needed")(part.seeds_needed), qualified(part)].filter(Boolean);
-  says.append(...[more.join(" · "), turnText(claim, part)].filter(Boolean).map(small));
+  says.append(...[more.join(" · "), turnText(claim, part), reachText(part)].filter(Boolean).map(small));
   const outcome = part.outcome || part.pending ? word(part.outcome || "pending") : phrase(part.not_run ?? "");
-  const chart = box("span", "cell mini", strip(claim, claim.parts.indexOf(part), partText(part)));
+  const chart = box("span", "cell mini", strip(claim, claim.parts.indexOf(part), partText(part)),
+    ...ladders(claim, part));
   return box("li", "part", says, chart, ...valueCells(part),
     textIn("span", outcome, `cell outcome ${kindOf(part.outcome)}`));
 }
@@ -107,7 +113,8 @@ function commandOf(claim) {
   const file = data.sources[textOf(claim)]?.file;
   const typed = (path) => path && (/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
   const seed = claim.seed && `--seed ${claim.seed}`;
-  return [typed(data.command), "verify", typed(file), "--claim", typed(claim.id), full && "--full", seed]
+  const ladder = full && claim.parts.some((part) => part.of_ladder) && "--ladder";
+  return [typed(data.command), "verify", typed(file), "--claim", typed(claim.id), full && "--full", ladder, seed]
     .filter(Boolean).join(" ");
 }
 
@@ -197,13 +204,14 @@ function claimRow(claim) {
   const lead = leadOf(claim);
   const says = box("span", "cell says", inLanguage(claim, "claim"), partsLine(claim));
   const trained = inLanguage(claim, "trained_on");
-  if (trained) says.append(textIn("small", `${word("trained")}: ${trained}`));
+  if (trained) says.append(small(`${word("trained")}: ${trained}`));
+  if (lead?.reach) says.append(small(reachText(lead)));
   const chart = lead && (strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)));
   const shown = classOf(claim.verdict) === "not judged" && !isIdentity(claim) ? "not judged" : claim.verdict;
   const verdict = box("span", "cell verdict", badge(shown));
   if (claim.kept) verdict.append(small(word("keptShort")(word(claim.kept.verdict))));
   const summary = make("summary", { id: "claim-" + claim.id }, textIn("span", claim.id, "cell id"), says,
-    box("span", "cell mini", chart), ...valueCells(lead), verdict);
+    box("span", "cell mini", chart, ...ladders(claim, lead)), ...valueCells(lead), verdict);
   const row = unfolding(box("details", "claim", summary), claim.id, () => claimBody(claim),
     () => chartsOf(claim).slice(0, 6).map(claimFigure));
   row.claim = claim;

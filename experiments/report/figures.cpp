@@ -155,6 +155,23 @@ charts::Strip strip_of(const Json& part) {
   return strip;
 }
 
+charts::Rungs rungs_of(const Json& part, const Json& reach) {
+  charts::Rungs ladder{.label = said(part, "says") + ": " + said(reach, "text"),
+                       .name = said(reach, "optimizer"),
+                       .low = finite(part, "bounds"),
+                       .high = finite(part, "bounds", 1),
+                       .log = part.value("log", Json()) == true};
+  for (const Json& rung : reach.value("rungs", Json::array())) {
+    const std::optional<double> x = finite(rung, "log2_compute"), value = finite(rung, "value");
+    if (!x || !value) continue;
+    if (ladder.points.empty()) ladder.first = said(rung, "short");
+    ladder.last = said(rung, "short");
+    ladder.points.push_back({*x, finite(rung, "interval").value_or(*value), *value,
+                             finite(rung, "interval", 1).value_or(*value)});
+  }
+  return ladder;
+}
+
 // Parts that are one series, such as layers 1 to 8, as a plot: printed, measured with its interval, theory.
 Plot series_of(const Json& claim) {
   const Json& parts = claim.at("parts");
@@ -261,8 +278,13 @@ Markup claims_table(const Json& claims) {
       strips += element("span", {{"data-strip", fmt::format("{} {}", i, what)}}, svg(drawing));
     };
     const Json parts = claim.value("parts", Json::array());
-    for (size_t part = 0; part < parts.size(); ++part)
+    for (size_t part = 0; part < parts.size(); ++part) {
       add(fmt::format("{}", part), strip(strip_of(parts[part])));
+      const Json reaches = parts[part].value("reaches", Json::array());
+      for (size_t k = 0; k < reaches.size(); ++k)
+        add(fmt::format("{} reach {}", part, k), charts::rungs(rungs_of(parts[part], reaches[k])));
+    }
+    if (const Phrase reach = said(claim, "reach"); !reach.en.empty()) strips += cell("small", reach);
     if (const Plot series = series_of(claim); !series.curves.empty()) {
       add("series", spark(series));
       if (parts.size() > longest)

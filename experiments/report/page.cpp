@@ -246,6 +246,9 @@ Json shown_claim(const Json& claim) {
       part.erase(drawn);
     for (const char* count : {"nonfinite", "seeds_needed"})
       if (part.value(count, Json()) == 0) part.erase(count);
+    if (part.value("of_ladder", Json()) == false) part.erase("of_ladder");
+    for (Json& reach : part["reaches"]) reach = {{"text", reach["text"]}, {"text_zh", reach["text_zh"]}};
+    if (part["reaches"].empty()) part.erase("reaches");
     part = without_empty(part);
   }
   return shown;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <regex>
 
 #include "../../experiments/charts/charts.h"
 #include "../../experiments/report/figures.h"
@@ -116,6 +117,33 @@ TEST_CASE("runs of one name keep apart, and claims point to their own") {
   CHECK(holds(page, "\"run\":\"s\""));
   CHECK(holds(page, "\"run\":\"" + (folder / "b/s") + "\""));
   CHECK(holds(page, R"({"name":"r","reason":"no data"})"));
+}
+
+TEST_CASE("a claim's ladder is drawn against what is asked, and told in words without scripts") {
+  Json reach = {{"optimizer", "Muon"}, {"text", "Muon: flips"}, {"text_zh", "Muon：翻转"}};
+  for (const double rung : {1.0, 2.0, 3.0})
+    reach["rungs"].push_back({{"short", fmt::format("{} wide", 16 * rung)},
+                              {"log2_compute", 30 + rung},
+                              {"value", 2 - rung},
+                              {"interval", {1.5 - rung, 2.5 - rung}}});
+  const Json part = {{"says", "better"}, {"bounds", {nullptr, 0}}, {"log", false}, {"reaches", {reach}}};
+  const Json claim = {{"id", "A01"}, {"reach", "Muon: <flips>"}, {"parts", {part}}};
+  const std::string table = report::claims_table(Json::array({claim})).text();
+  CAPTURE(table);
+  const std::string svg = table.substr(table.find("data-strip=\"0 0 reach 0\""));
+  CHECK(holds(svg, "aria-label=\"better: Muon: flips\" data-zh=\"better: Muon：翻转\""));
+  // The middle rung is at the bound, half-way between the others.
+  std::smatch zone, dots;
+  REQUIRE(std::regex_search(svg, zone, std::regex("class=\"zone\" d=\"M42 ([0-9.]+)h")));
+  REQUIRE(std::regex_search(
+      svg, dots, std::regex("cx=\"50\" cy=\"([0-9.]+)\"[^]*cx=\"124\" cy=\"([0-9.]+)\"[^]*cx=\"198\"")));
+  CHECK(dots[2] == zone[1]);
+  CHECK(std::stod(dots[1]) < std::stod(zone[1]));
+  CHECK(holds(svg, ">16 wide</text>"));
+  CHECK(holds(svg, ">48 wide</text>"));
+  CHECK(holds(table, "<small>Muon: &lt;flips&gt;</small>"));
+  const Json shown = report::shown_claim(claim);
+  CHECK(shown["parts"][0]["reaches"].dump() == R"([{"text":"Muon: flips","text_zh":"Muon：翻转"}])");
 }
 
 TEST_CASE("a run under way has a page with every claim, those to come among them") {
