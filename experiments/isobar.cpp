@@ -69,7 +69,7 @@ verbs::Words names_of_all() {
 std::string help() {
   std::string text =
       "isobar: measures what is said about normalization in deep networks.\n\n"
-      "  isobar verify              judge five texts, a chapter on five papers, and four papers\n\n"
+      "  isobar verify              judge texts, a chapter and papers, claim by claim\n\n"
       "Verbs:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies, programs of their own beside isobar:\n";
