@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
   const Program program{
       .name = "depth_trainability",
       .about =
-          "Can deep nets be trained, with and without normalization? MLPs of 2 to 1000 layers on MNIST.\n"
+          "Can deep nets be trained, with and without norms? MLPs of 2 to 1000 layers on MNIST.\n"
           "Judges what source 003 says about the depth at which training stops working.",
       .example = "depth_trainability --nets plain.default.none,pre.default.rmsnorm --depths 2,32",
       .page = "signal.md",

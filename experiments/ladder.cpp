@@ -144,23 +144,22 @@ int main(int argc, char** argv) {
   const std::string replacements = "rmsnorm,none,layernorm,dyt,derf", sizes = " --steps 250 --seeds 5";
   return run_program(
       {.name = "ladder",
-       .about = "Does a comparison of small nets hold for larger ones, and under another optimizer?",
+       .about = "Do comparisons of small nets hold for larger ones?",
        .example = "ladder --nets rmsnorm,none,dyt --optimizers adamw",
        .page = "ladder/README.md",
        .presets =
            {{"quick", "three small rungs"},
-            {"full", "five rungs of sixteen times the compute, all contestants, Tiny Shakespeare",
+            {"full", "five rungs, sixteen times the compute",
              "--widths 48,56,64,80,96 --nets " + replacements +
                  ",layernorm_bias,stdnorm,centernorm,dyt_sqrtd,dyisru,derf_alpha0.3,hardtanh" + sizes},
-            {"kjv", "five rungs, those that replace norms, the King James Bible",
+            {"kjv", "five rungs, the King James Bible",
              "--corpus kjv --widths 40,48,56,64,80 --nets " + replacements + sizes},
-            {"tokens", "one width, six lengths of text in the synthetic language",
+            {"tokens", "one width, six lengths of text",
              "--corpus synthetic --optimizers adamw --widths 48 --train_tokens 2048,4096,8192,16384,32768,65536 --steps 498 "
              "--seeds 7 --nets rmsnorm,none,layernorm,dyt,hardtanh,dyt_alpha1,dyt_alpha2,layernorm_dropout0.5"}},
        .tiny = "--nets rmsnorm,none --widths 8,16,24,32 --n_layer 1 --steps 8 --block_size 8 --batch_size 2 "
                "--eval_iters 1 --seeds 2",
-       .first_settings = {"corpus", "nets", "optimizers", "widths", "train_tokens", "rungs", "seeds",
-                          "steps"},
+       .first_settings = {"corpus", "nets", "optimizers", "widths", "rungs", "seeds", "steps"},
        .goes_on = true,
        .check = [&] { config.check_together(); }},
       config, argc, argv, [&](Run& run) { study(run, config); });

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   Config config;
   const Program program{.name = "norm_properties",
                         .about =
-                            "What do LayerNorm, RMSNorm, BatchNorm see, keep and cost?\n"
+                            "What do LayerNorm, RMSNorm, BatchNorm keep and cost?\n"
                             "Puts the definitions and invariances of sources 000 to 003 to the test.",
                         .example = "norm_properties --seeds 5",
                         .page = "formulas.md",
