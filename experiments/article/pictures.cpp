@@ -72,18 +72,26 @@ std::string drawn_picture(const std::string& name, const claims::Runs& runs) {
                                   {.width = 728, .height = 290}));
 }
 
-std::string ladder_picture(const std::vector<std::pair<std::string, Json>>& parts) {
-  Plot plot{.title = "", .x = "binary logarithm of the operations of a training", .y = "difference"};
+std::string ladder_picture(const std::vector<std::pair<std::string, Json>>& parts,
+                           const std::string& climbs) {
+  Plot plot{.title = "", .x = "binary logarithm of " + climbs, .y = "difference"};
+  std::vector<double> values;
   for (const auto& [name, part] : parts)
     for (const Json& reach : part.at("reaches")) {
       PlotCurve curve{.label = fmt::format("{}, {}", name, reach.at("optimizer").get<std::string>())};
       for (const Json& rung : reach.at("rungs")) {
         curve.x.push_back(number_from(rung.at("log2_compute")));
-        curve.y.push_back(number_from(rung.at("value")));
+        values.push_back(curve.y.emplace_back(number_from(rung.at("value"))));
         curve.low.push_back(number_from(rung.at("interval").at(0)));
         curve.high.push_back(number_from(rung.at("interval").at(1)));
       }
       plot.curves.push_back(curve);
+    }
+  const Range view = report::view_of(values);
+  for (PlotCurve& curve : plot.curves)
+    for (size_t i = 0; i < curve.y.size(); ++i) {
+      curve.low[i] = std::max(curve.low[i], view.low);
+      curve.high[i] = std::min(curve.high[i], view.high);
     }
   return image(report::figure_svg(plot, "en", {.width = 728, .height = 200}));
 }

@@ -12,7 +12,7 @@ std::string stored_picture(const std::string& name);
 std::string drawn_picture(const std::string& name, const claims::Runs& runs);
 
 // What ladders measured of these parts, by the name of each: a curve for each key of its reach, with the interval
-// of confidence, over the logarithm of the training's operations.
-std::string ladder_picture(const std::vector<std::pair<std::string, Json>>& parts);
+// of confidence as far as the picture goes (report::view_of), over the logarithm of what climbs.
+std::string ladder_picture(const std::vector<std::pair<std::string, Json>>& parts, const std::string& climbs);
 
 }  // namespace isobar::article

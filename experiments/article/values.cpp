@@ -97,10 +97,10 @@ std::string reach_words(const Json& part) {
 
 std::string registered() {
   std::string text;
-  for (const auto& [texts, commit, date] : registrations)
+  for (const auto& [commit, texts] : registrations())
     text += fmt::format(
-        "The claims and bounds of the sources {} were committed as <code>{}</code> on {}, before their first run.",
-        fmt::join(texts, ", "), commit, date);
+        "The claims and bounds of the sources {} were committed as <code>{}</code>, before their first run.",
+        fmt::join(texts, ", "), commit);
   return text;
 }
 
@@ -126,8 +126,12 @@ std::pair<std::string, size_t> claim_and_part(const std::string& word) {
 
 }  // namespace
 
-const std::vector<Registration> registrations = {
-    {{"006", "007", "008", "009"}, "b449207309ae", "2026-11-26"}};
+std::map<std::string, Words> registrations() {
+  std::map<std::string, Words> texts;
+  for (const claims::ClaimFile& file : claims::builtin_claims())
+    if (!file.source.registered.empty()) texts[file.source.registered].push_back(file.source.id);
+  return texts;
+}
 
 Values::Values(const claims::Kept& kept) : kept_(kept), runs_(kept.runs(claims::builtin_claims())) {
   for (const claims::Claim* claim : claims::builtin_table()) {
@@ -331,13 +335,18 @@ std::string Values::reach(const Words& sources) const {
 }
 
 std::string Values::ladder(const Words& names) const {
+  std::string climbs = "the operations of a training";
   std::vector<std::pair<std::string, Json>> parts;
   for (const std::string& name : names) {
     const size_t equals = name.find('=');
-    check(equals != std::string::npos, "wanted a chart of a ladder as DyT=H04.1, got {}", name);
+    if (name == "tokens") {
+      climbs = "letters a parameter";
+      continue;
+    }
+    check(equals != std::string::npos, "wanted tokens, or a chart of a ladder as DyT=H04.1, got {}", name);
     parts.emplace_back(name.substr(0, equals), part(name.substr(equals + 1)));
   }
-  return ladder_picture(parts);
+  return ladder_picture(parts, climbs);
 }
 
 std::string Values::exact(const std::string& run, const std::string& key) const {

@@ -15,7 +15,7 @@
 //   {{wrong 006}}                     of these sources' claims those that are refuted, quoted
 //   {{exact RUN KEY}}                 two cells: the first seed in nine digits, and the command that prints it
 //   {{figure NAME}} {{chart NAME}}    a picture that is stored, that is drawn from kept values
-//   {{ladder DyT=H04.1 Derf=J03.2}}   a picture of ladders, a curve for each optimizer
+//   {{ladder DyT=H04.1 Derf=J03.2}}   a picture of ladders, a curve for each optimizer; {{ladder tokens …}}: of tokens
 //   {{registrations}} {{version}} {{date}}
 //
 // A number takes digits after a colon: {{D06.1:3}}. Conditions of {{if}}: "D06 refuted", "D06.1 holds", "judged K01"
@@ -28,14 +28,10 @@
 
 namespace isobar::article {
 
-// A commit with the claims and bounds of some texts, made before the first run of theirs.
-struct Registration {
-  std::vector<const char*> texts;
-  const char *commit, *date;
-};
-extern const std::vector<Registration> registrations;
-
 using Words = std::vector<std::string>;
+
+// The texts whose files name a commit that had their claims and bounds before the first run, by that commit.
+std::map<std::string, Words> registrations();
 
 class Values {
  public:

@@ -169,6 +169,11 @@ charts::Rungs rungs_of(const Json& part, const Json& reach) {
     ladder.points.push_back({*x, finite(rung, "interval").value_or(*value), *value,
                              finite(rung, "interval", 1).value_or(*value)});
   }
+  const Range view = view_of(values_of(ladder.points, &charts::DrawnPoint::y));
+  for (charts::DrawnPoint& point : ladder.points) {
+    point.low = std::max(point.low, view.low);
+    point.high = std::min(point.high, view.high);
+  }
   return ladder;
 }
 
@@ -208,6 +213,13 @@ Plot series_of(const Json& claim) {
 }
 
 }  // namespace
+
+Range view_of(const std::vector<double>& values) {
+  if (values.empty()) return {NAN, NAN};
+  const auto [least, greatest] = std::ranges::minmax(values);
+  const double length = greatest > least ? greatest - least : std::max(std::abs(least), 1.0);
+  return {least - length, greatest + length};
+}
 
 std::string figure_svg(Plot plot, const std::string& lang, const Look& look) {
   constexpr double border = 16, top = 38;

@@ -3,6 +3,7 @@
 
 #include "../charts/charts.h"
 #include "../harness/plot.h"
+#include "../harness/stats.h"
 
 namespace isobar::report {
 
@@ -19,6 +20,10 @@ charts::Markup comparisons(const Json& runs);
 // The claims for a browser without scripts, as a table with a small chart of each part in a span: data-strip
 // is "claim part", counted from 0, or "claim series" where parts are layers. The longest is a figure "hero".
 charts::Markup claims_table(const Json& claims);
+
+// Where a chart of a ladder ends: the range of its values with its own length on either side. Of few seeds an interval
+// may be a hundred times as long, and would leave the values a line.
+Range view_of(const std::vector<double>& values);
 
 // --- Which plot of which run: one, or the same of several runs laid over each other.
 

@@ -74,22 +74,24 @@ TEST_CASE("each claim that is refuted, or false by its source, is quoted with wh
 
 TEST_CASE("claims that are called registered were committed before any run of theirs was kept") {
   if (run_command("git -C '" ISOBAR_SOURCE_DIR "' rev-parse").code != 0) return skip("no history is here");
-  for (const Registration& one : registrations) {
+  CHECK_FALSE(registrations().empty());
+  for (const auto& registration : registrations()) {
+    const std::string& commit = registration.first;
     const auto at_commit = [&](const std::string& path) {
       const Outcome shown =
-          run_command(fmt::format("git -C '{}' show {}:{}", ISOBAR_SOURCE_DIR, one.commit, path));
-      REQUIRE_MESSAGE(shown.code == 0, one.commit, " has no ", path, ": ", shown.err);
+          run_command(fmt::format("git -C '{}' show {}:{}", ISOBAR_SOURCE_DIR, commit, path));
+      REQUIRE_MESSAGE(shown.code == 0, commit, " has no ", path, ": ", shown.err);
       return shown.out;
     };
     const std::string kept = at_commit("experiments/claims/full.json");
-    for (const char* text : one.texts) {
+    for (const std::string& text : registration.second) {
       CHECK(holds(at_commit(fmt::format("experiments/claims/{}.toml", text)), "[[claim.part]]"));
       for (const claims::ClaimFile& file : claims::builtin_claims())
         for (const claims::Claim& claim : file.claims)
           for (const claims::Part& part : claim.parts)
             if (file.source.id == text && part.run.starts_with("ladder"))
               CHECK_MESSAGE(!holds(kept, part.run), claim.id, " reads ", part.run, ", which was kept at ",
-                            one.commit);
+                            commit);
     }
   }
 }
