@@ -4,8 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <random>
+#include <sstream>
+#include <tuple>
 
+#include "../../experiments/claims/kept.h"
 #include "../message_of.h"
+#include "../temporary_folder.h"
 #include "../verdict_rates/cells.h"
 
 namespace isobar::reach_test {
@@ -119,6 +123,36 @@ TEST_CASE("95 of 100 rungs that are foretold lie where they were") {
   const double share = static_cast<double>(covered) / static_cast<double>(all);
   CHECK(share > 0.93);
   CHECK(share < 0.985);
+}
+
+// Of what the files foretell the kept values have those that parts read; the share of all is kept too.
+TEST_CASE("the fifth rungs were foretold as the kept values say") {
+  const Runs kept = Kept::shipped().runs(builtin_claims());
+  int compared = 0;
+  for (const auto& [ladder, file, comparisons] :
+       {std::tuple{"ladder_shakespeare", "foretold.csv", 22}, {"ladder_kjv", "foretold_kjv.csv", 8}}) {
+    CAPTURE(ladder);
+    const Json& measured = kept.summaries.at(ladder).at("measured");
+    std::istringstream rows(file_text(std::string(ISOBAR_SOURCE_DIR "/experiments/ladder/") + file));
+    std::string row;
+    std::getline(rows, row);
+    CHECK(row == "comparison,foretold,low,high");
+    int all = 0, outside = 0;
+    for (; std::getline(rows, row); ++all) {
+      const std::string key = row.substr(0, row.find(',')) + ".rung5";
+      if (!measured.contains(key)) continue;
+      double value = 0, low = 0, high = 0;
+      REQUIRE(std::sscanf(row.c_str() + row.find(','), ",%lf,%lf,%lf", &value, &low, &high) == 3);
+      CHECK((low < value && value < high));
+      const double mean = spread_from(measured[key]).linear.mean;
+      ++compared;
+      outside += mean < low || mean > high;
+    }
+    CHECK(all == comparisons);
+    const double covered = spread_from(measured.at("foretold.covered")).median;
+    CHECK(outside <= std::lround((1 - covered) * comparisons));
+  }
+  CHECK(compared >= 8);  // no part reads such a difference in nats on the King James Bible
 }
 
 }  // namespace isobar::reach_test
