@@ -217,7 +217,7 @@ def print_out(browser, page):
     pages = len(re.findall(rb"/Type\s*/Page\b", browser.printed()))
     claims, refuted = browser.run("return [data.claims.length, "
                                   "data.claims.filter((claim) => claim.verdict === 'refuted').map((claim) => `claim-${claim.id}`)]")
-    expect(0 < pages <= max(15, 4 + claims / 12), f"it prints on {pages} pages, with {claims} claims")
+    expect(0 < pages <= max(15, 15 * claims / 140), f"it prints on {pages} pages, with {claims} claims")
     wanted = browser.run("return data.claims.length ? 0 : figures.filter((figure) => figure.dataset.run).length")
     browser.devtools("Emulation.setEmulatedMedia", media="print")
     browser.run("dispatchEvent(new Event('beforeprint'))")
