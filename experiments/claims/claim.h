@@ -100,7 +100,7 @@ struct Source {
 
 struct ClaimFile {
   std::string path;
-  bool shipped = false;  // one of the five that come along, which need no path on the command line
+  bool shipped = false;  // one of those that come along, which need no path on the command line
   Source source;
   std::vector<RunSpec> runs;
   std::vector<Claim> claims;
