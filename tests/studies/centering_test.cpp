@@ -1,9 +1,8 @@
-// centering: LayerNorm's centring folded into the weights of a model, and the built program.
+// centering: LayerNorm's centring folded into the weights of a model.
 #include <doctest/doctest.h>
 
 #include "../../experiments/lm/fold_centring.h"
 #include "../../nn/model.h"
-#include "study_run.h"
 
 namespace isobar::centering_test {
 
@@ -64,30 +63,6 @@ TEST_CASE("folding refuses models that it would change") {
   CHECK_THROWS_WITH(without_centring(post), doctest::Contains("pre-norm"));
   post.config.tie_embeddings = false;
   CHECK_THROWS_WITH(fold_centring(post), doctest::Contains("wanted pre-norm"));
-}
-
-TEST_CASE("centering publishes its keys") {
-  const std::string small =
-      "--corpus synthetic --n_layer 1 --n_head 2 --n_embd 16 --block_size 16 --batch_size 4 --steps 8 --seeds 2"
-      " --eval_iters 1";
-  const StudyRun run("centering", small);
-  for (const std::string net : {"layernorm", "rmsnorm"})
-    for (int quarter = 0; quarter <= 4; ++quarter) {
-      const std::string share = net + ".quarter_" + std::to_string(quarter) + ".along_one";
-      // Of random rows 1/√16; eight steps move it little. A sum in the place of a mean, or the cosine's
-      // square, is four times that, or a quarter.
-      CHECK(run(share, "theory") == 0.25);
-      CHECK(run(share, "min") > 0.125);
-      CHECK(run(share, "max") < 0.5);
-    }
-  CHECK(run("layernorm.folded.relative_difference", "max") < 1e-5);
-  CHECK(run("layernorm.folded.relative_difference_f64", "max") < 1e-12);
-  CHECK(run("layernorm.unfolded.relative_difference", "min") > 1e-3);
-  CHECK(run.has("layernorm.unfolded.loss_share_of_gain"));
-  CHECK_FALSE(run.has("rmsnorm.folded.relative_difference"));
-  const std::string start = "start.d_times_square_share";
-  CHECK(run(start, "n") == 200);
-  CHECK(std::abs(run(start, "mean") - 1) < 4 * run(start, "sd") / std::sqrt(200));
 }
 
 }  // namespace isobar::centering_test

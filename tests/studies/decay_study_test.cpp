@@ -1,24 +1,9 @@
 // decay_study as its users run it.
-#include "decay_nets.h"
 #include "study_run.h"
 
 namespace isobar::decay_study_test {
 
 using doctest::Approx;
-
-TEST_CASE("the program measures what the tests of its parts measure") {
-  const decay::Config config =
-      decay::config_of({.norm = "rmsnorm", .loss = "random", .depth = 3, .width = 16, .activation = "silu"});
-  const decay::Signals signals = decay::measure(config, 3);
-  const StudyRun run(
-      "decay_study",
-      "--norm rmsnorm --activation silu --loss random --depth 3 --width 16 --seeds 1 --seed 3");
-  for (size_t i = 0; i < 3; ++i) {
-    const Json& layer = run.summary.at("layers").at(i);
-    CHECK(layer.at("std").at("output").at("median") == signals.layers.at(i).output_std);
-    CHECK(layer.at("grad_norm").at("weight").at("median") == signals.layers.at(i).weight_gradient_norm);
-  }
-}
 
 TEST_CASE("seeds that differ by decades are told, and so is an activation without a place") {
   const TemporaryFolder folder;
@@ -52,38 +37,10 @@ TEST_CASE("blog8 says what the source prints, and compares our medians with PyTo
 }
 
 TEST_CASE("a preset with other seeds than PyTorch's is measured, and not compared") {
-  for (const std::string words : {"blog8 --seeds 1", "blog8 --seeds 3", "blog8_rmsnorm --seeds 3"}) {
-    const StudyRun run("decay_study", "--preset " + words);
+  for (const std::string preset : {"blog8", "blog8_rmsnorm"}) {
+    const StudyRun run("decay_study", "--seeds 3 --preset " + preset);
     CHECK(run.summary.at("expectations").empty());
-    CHECK(run.has("layer8.std"));
-    const Json& before_relu = run.summary.at("layers").at(0).at("std").at("norm");
-    if (words.starts_with("blog8_rmsnorm"))
-      CHECK(before_relu.at("median").get<double>() == Approx(1).epsilon(0.001));
-  }
-  CHECK(holds(StudyRun("decay_study", "--seeds 1").outcome.out, "Not compared with PyTorch's ranges"));
-}
-
-TEST_CASE("decay_study publishes what claims need of every layer and of the net") {
-  const StudyRun run("decay_study", "--depth 5 --width 32 --seeds 3 --topology residual");
-  for (const std::string key : {".std", ".weight_grad_norm", ".ratio", ".output_mean_over_std",
-                                ".linear_mean_over_std", ".along_one", ".linear_along_one"})
-    CHECK_MESSAGE(run.has("layer5" + key), key);
-  CHECK(run("layer5.along_one", "theory") == Approx(1 / std::sqrt(32.0)));
-  CHECK_FALSE(run.has("layer1.ratio"));
-  for (const std::string key : {"std.last_over_first", "ratio.last_over_second"})
-    CHECK(std::isfinite(run(key, "theory")));
-  const StudyRun one("decay_study", "--depth 5 --width 32 --seeds 1");
-  for (const std::string of : {"output", "weight"}) {
-    const auto norm = [&](size_t layer) {
-      return one.summary["layers"][layer]["grad_norm"][of]["median"].get<double>();
-    };
-    CHECK(one(of + "_grad_norm.first_over_last") == Approx(norm(0) / norm(4)));
-  }
-  CHECK(run("weight_grad_norm.first_over_last") == Approx(1 / run("weight_grad_norm.last_over_first")));
-  for (const std::string mean : {"linear_mean", "output_mean"}) {
-    const auto mean_of = [&](const std::string& end) { return run(mean + end, "mean"); };
-    CHECK(run(mean + ".lowest") < run(mean + ".highest"));
-    CHECK(mean_of(".range") == Approx(mean_of(".highest") - mean_of(".lowest")));
+    CHECK(holds(run.outcome.out, "Not compared with PyTorch's ranges"));
   }
 }
 
@@ -104,11 +61,8 @@ TEST_CASE("BatchNorm makes a plain chain's gradients grow by pi / (pi - 1) and m
   // 24 layers: seeds differ by 1 % at 32 rows, the mean of five by 0.5 %; 2 % besides for a width of 256.
   const auto measured = growth("--norm batchnorm --depth 48 --width 256 --batch 32 --seeds 5");
   CHECK(measured.at("mean").get<double>() == Approx(measured.at("theory").get<double>()).epsilon(0.03));
-  for (const std::string norm : {"none", "layernorm", "rmsnorm"}) {
-    CAPTURE(norm);
-    const auto other = growth("--depth 48 --width 256 --batch 32 --seeds 5 --norm " + norm);
-    CHECK(other.at("mean").get<double>() == Approx(1).epsilon(0.05));
-  }
+  const auto other = growth("--norm rmsnorm --depth 48 --width 256 --batch 32 --seeds 5");
+  CHECK(other.at("mean").get<double>() == Approx(1).epsilon(0.05));
 }
 
 }  // namespace isobar::decay_study_test

@@ -21,54 +21,28 @@ TEST_CASE("depth kills a plain net without a norm, and no pre-norm residual net"
       "--nets plain.default.none,plain.default.rmsnorm,pre.default.none,pre.default.rmsnorm --depths 2,32 "
       "--steps 60 --seeds 2" +
       small);
-  CHECK(run("images.train") == 350);
-  CHECK(run("images.validation") == 50);
-  CHECK(run("images.test") == 100);
-  CHECK(run("blind.loss") == doctest::Approx(std::log(10)).epsilon(0.01));
-
   CHECK(run("plain.default.none.depth2.accuracy") > 0.9);
   CHECK(run("plain.default.none.depth32.accuracy") < 0.35);
-  CHECK(run("plain.default.none.depth32.over_depth2") < -0.5);
   CHECK(run("plain.default.none.fails_at") == 32);
-  CHECK(run("plain.default.none.trains_to") == 2);
   // Blind: it knows how often each digit comes, no more.
   CHECK(std::abs(run("plain.default.none.depth32.train_loss") - std::log(10)) < 0.05);
 
   CHECK(run("pre.default.rmsnorm.depth32.accuracy") > 0.9);
-  CHECK(std::isnan(run("pre.default.rmsnorm.fails_at")));
   CHECK(run("pre.default.rmsnorm.fails_at", "nonfinite") == 1);
-  CHECK(run("pre.default.rmsnorm.trains_to") == 32);
 
   // The gradient: √6 a layer below the plateau of biases, which the first layers' larger inputs counter; and
   // layer 1's median has passed 31 layers more than the last one's (decay/theory.h).
   const std::string ratio = "plain.default.none.depth32.gradient_last_over_first";
   // Two standard deviations: log10 of the norm walks at random, by √(5 · 32 / 64) / 2 / ln 10 = 0.34.
   CHECK(std::abs(std::log10(run(ratio) / run(ratio, "theory"))) < 0.7);
-  CHECK(
-      run(ratio, "theory") ==
-      doctest::Approx(std::pow(6, 15.5) * std::sqrt(0.2 / 64) * std::exp(5 * 31 / (4.0 * 64))).epsilon(0.3));
-  CHECK(run.summary["findings"].size() ==
-        2);  // D07 and D10: none speaks of 1000 layers or of gradients at 96
-
-  // How far the first layer moved over the last is a ratio of each seed, not of medians.
-  const std::string net = "plain.default.none.depth32.", moved = net + "moved_first_over_last",
-                    first = net + "first_moved", last = net + "last_moved";
-  CHECK(run(first) > 0);
-  CHECK(run(moved, "min") >= run(first, "min") / run(last, "max"));
-  CHECK(run(moved, "max") <= run(first, "max") / run(last, "min"));
 }
 
 TEST_CASE("another activation is that of all hidden layers, and Fixup's is a ReLU") {
-  const std::string words = "--nets plain.default.none,pre.default.none --depths 2,8 --steps 60 --seeds 1" +
-                            small,
-                    ratio = "plain.default.none.depth8.gradient_last_over_first";
-  const StudyRun relu = on_stripes(words), tanh = on_stripes(words + " --activation tanh");
-  CHECK(tanh("pre.default.none.depth8.accuracy") > 0.9);
-  CHECK(tanh(ratio, "theory") != relu(ratio, "theory"));
+  const std::string ratio = "plain.default.none.depth8.gradient_last_over_first";
+  const StudyRun run =
+      on_stripes("--nets plain.default.none --depths 2,8 --steps 20 --seeds 1 --activation tanh" + small);
   // Three standard deviations of a norm of width 64 and depth 8: √(5 · 8 / 64) / 2.
-  CHECK(std::abs(std::log(tanh(ratio) / tanh(ratio, "theory"))) < 1.2);
-  check_refused("depth_trainability", "--activation gelu --nets fixup.he_normal.none",
-                "no place in fixup.he_normal.none, whose blocks have a ReLU of their own");
+  CHECK(std::abs(std::log(run(ratio) / run(ratio, "theory"))) < 1.2);
   const Json settled = Json::parse(ran("depth_trainability", "--activation gelu --print-config").out);
   CHECK_FALSE(holds(settled["nets"].get<std::string>(), "fixup"));
 }

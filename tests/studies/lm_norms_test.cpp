@@ -93,75 +93,6 @@ TEST_CASE("a sweep upwards, or downwards, comes to its bound in steps of about 3
   }
 }
 
-TEST_CASE("lm_norms compares nets seed by seed") {
-  const StudyRun run = run_tiny(
-      " --nets pre.none,pre.layernorm,pre.rmsnorm,post.rmsnorm,ngpt --learning_rates 3e-3 --steps 8"
-      " --deep_nets pre.rmsnorm,post.rmsnorm --deep_learning_rates 1e-2"
-      " --deep_layers 4 --deep_steps 3 --deep_warmup_iters 2");
-
-  for (const char* net : {"pre.none", "pre.layernorm", "pre.rmsnorm", "post.rmsnorm", "ngpt"}) {
-    CAPTURE(net);
-    CHECK(run(std::string(net) + ".start_loss") == Approx(std::log(16)).epsilon(0.3));
-    CHECK(run(std::string(net) + ".lr_0.003.val_loss") == run(std::string(net) + ".val_loss"));
-  }
-  CHECK(run("pre.rmsnorm.gain") == Approx(run("unigram_loss") - run("pre.rmsnorm.val_loss")).epsilon(1e-9));
-  CHECK(run("pre.rmsnorm.gain_over_unigram") ==
-        Approx(run("pre.rmsnorm.gain") / run("unigram_loss")).epsilon(1e-9));
-  for (const char* key :
-       {"16x4.post.rmsnorm.lr_0.01.val_loss", "16x4.rmsnorm.lr_0.01.post_minus_pre",
-        "16x4.rmsnorm.lr_0.01.post_share_of_pre", "16x4.warmup_2.rmsnorm.lr_0.01.post_share_of_pre"})
-    CHECK_MESSAGE(run.has(key), key);
-  const Json &measured = run.measured, &plots = run.summary["plots"];
-  // Warm-up is another training of the same net from the same start.
-  CHECK(measured["16x4.pre.rmsnorm.start_loss"] == measured["16x4.warmup_2.pre.rmsnorm.start_loss"]);
-  CHECK(measured["16x4.pre.rmsnorm.val_loss"] != measured["16x4.warmup_2.pre.rmsnorm.val_loss"]);
-  // Lengths of f32 vectors of 16 numbers, normalized after the last step.
-  CHECK(run("ngpt.end.length_error", "max") < 1e-6);
-  CHECK(run("ngpt.end.weight_length_error", "max") < 1e-6);
-  CHECK(run.summary["corpus"] == "synthetic");
-  CHECK(run.series("16x2/pre.rmsnorm/lr_0.003/std_end").shape() == Shape{3, 2});
-
-  // The chart of losses: a place for each net, and the measured figures at it.
-  CHECK(plots[0]["ticks"] == Json({"pre.none", "pre.layernorm", "pre.rmsnorm", "post.rmsnorm", "ngpt"}));
-  const Json loss = measured["post.rmsnorm.val_loss"];
-  CHECK(plots[0]["curves"][0]["points"][3] == Json({3, loss["min"], loss["median"], loss["max"]}));
-  CHECK(plots[1]["key"] == "loss.16x2");
-  CHECK(plots[1]["curves"].size() == 5);
-  CHECK(plots[1]["curves"][0]["points"].size() == 1);  // 8 steps are less than a window
-  CHECK(plots[2]["curves"][2]["points"].back()[2] == measured["pre.rmsnorm.end.last_block_std"]["median"]);
-}
-
-TEST_CASE("lm_norms takes pairs over the seeds that both nets have, in nats and as a share of the gain") {
-  const StudyRun run = run_tiny(" --nets pre.layernorm,pre.rmsnorm,pre.none --steps 60 --deep_nets ''");
-  const auto losses = [&](const std::string& net) {
-    return run.series("16x2/" + net + "/lr_0.003/val_loss").to_vector<double>();
-  };
-  const std::vector<double> layernorm = losses("pre.layernorm"), rmsnorm = losses("pre.rmsnorm"),
-                            none = losses("pre.none");
-  REQUIRE(layernorm.size() == 3);  // --pair_seeds
-  REQUIRE(rmsnorm.size() == 3);
-  REQUIRE(none.size() == 2);  // --seeds
-  const double unigram = run("unigram_loss");
-  const auto check_pair = [&](const std::string& key, const std::vector<double>& a) {
-    CAPTURE(key);
-    std::vector<double> nats, shares;
-    for (size_t i = 0; i < a.size(); ++i) {
-      nats.push_back(a[i] - rmsnorm[i]);
-      shares.push_back(nats.back() / (unigram - rmsnorm[i]));
-    }
-    CHECK(run(key, "min") == Approx(*std::ranges::min_element(nats)));
-    CHECK(run(key, "max") == Approx(*std::ranges::max_element(nats)));
-    CHECK(run(key + ".share_of_gain", "min") == Approx(*std::ranges::min_element(shares)));
-    CHECK(run(key + ".share_of_gain", "max") == Approx(*std::ranges::max_element(shares)));
-  };
-  check_pair("pre.layernorm_minus_rmsnorm", layernorm);
-  check_pair("pre.none_minus_rmsnorm", none);
-  CHECK(run.has("pre.none_over_rmsnorm.steps"));
-  CHECK_FALSE(run.has("pre.none_over_rmsnorm.largest_stable_rate"));  // of one rate
-  CHECK(run("pre.layernorm_minus_rmsnorm.perplexity_percent", "max") ==
-        Approx(100 * std::expm1(run("pre.layernorm_minus_rmsnorm", "max"))));
-}
-
 TEST_CASE("lm_norms widens a sweep until its best rate has a worse one on each side") {
   const StudyRun run = run_tiny(
       " --nets pre.rmsnorm,ngpt@1e-3 --pair_nets pre.rmsnorm --steps 40"
@@ -202,19 +133,6 @@ TEST_CASE("lm_norms counts a rate that breaks a net, or teaches it nothing, as u
   CHECK(run("unigram_loss") < std::log(16));
   CHECK(run("unigram_loss") > 1.8548);  // the language's entropy
   CHECK(run("pre.none.best_learning_rate") == 1e-2);
-}
-
-TEST_CASE("lm_norms trains every placement and BatchNorm, alike on one and two threads") {
-  const std::string nets =
-      " --nets peri.rmsnorm,residual_free.rmsnorm,skipinit.none,rezero.none,fixup.none,pre.batchnorm --steps 8"
-      " --learning_rates 3e-3 --deep_nets '' --threads ";
-  const StudyRun one = run_tiny(nets + "1"), two = run_tiny(nets + "2");
-  CHECK(one.measured == two.measured);
-  std::set<double> losses;
-  for (const char* net : {"peri.rmsnorm", "residual_free.rmsnorm", "skipinit.none", "rezero.none",
-                          "fixup.none", "pre.batchnorm"})
-    losses.insert(one(std::string(net) + ".val_loss"));
-  CHECK(losses.size() == 6);
 }
 
 }  // namespace isobar::lm_norms_test

@@ -1,18 +1,14 @@
-// norm_motives: the parts of its nets, what it measures of shifts, and the built program.
+// norm_motives: the parts of its nets, what it measures of shifts.
 #include <doctest/doctest.h>
 
 #include "../../experiments/harness/measurements.h"
 #include "../../experiments/norm_motives/net.h"
 #include "../../optim/sgd.h"
-#include "study_run.h"
 
 namespace isobar::norm_motives_test {
 
 using namespace isobar::motives;
 using doctest::Approx;
-
-constexpr const char* small =
-    " --width 8 --steps 3 --few 8 --few_steps 2 --small 8 --seeds 2 --learning_rates 0.1,1";
 
 std::unique_ptr<Module> batchnorm(int64_t width) { return make_norm("batchnorm", {width}); }
 
@@ -24,28 +20,6 @@ TEST_CASE("a norm over rows at a time is that norm of each piece, and in evaluat
   CHECK(altered(x).to_vector<float>() == concat(pieces).to_vector<float>());
   eval(altered);
   CHECK(altered(x).to_vector<float>() == (*altered.norm)(x).to_vector<float>());
-}
-
-TEST_CASE("noise gives each unit a mean and a std of its own, anew at each call") {
-  AlteredNorm altered(batchnorm(64), 0, 0.5, Rng(1));
-  const Tensor x = Rng(2).normal({32, 64});
-  const Tensor first = altered(x), second = altered(x);
-  const Tensor means = mean(first, {0}), stds = std_dev(first, std::vector<int>{0});
-  // U(±0.5) has a std of 0.289, U(1, 1.5) a mean of 1.25; 64 units err by an eighth.
-  CHECK(moments_of(means).std == Approx(0.289).epsilon(0.2).scale(0));
-  CHECK(moments_of(stds).mean == Approx(1.25 * std::sqrt(32.0 / 31)).epsilon(0.03));
-  CHECK(max(abs(means)).item() < 0.51);
-  CHECK(moments_of(first - second).rms > 0.3);
-  eval(altered);
-  CHECK(altered(x).to_vector<float>() == altered(x).to_vector<float>());
-}
-
-TEST_CASE("nets of one seed share their weights whatever their norm") {
-  const Sequential none = net_of({.norm = "none", .seed = 3}, 2, 8),
-                   other = net_of({.norm = "rmsnorm", .seed = 3}, 2, 8);
-  for (const size_t part : {0, 3, 6})
-    CHECK(parameters(*none.parts[part]).front().to_vector<float>() ==
-          parameters(*other.parts[part]).front().to_vector<float>());
 }
 
 TEST_CASE("the distance of signals is that of their means and stds, over the stds") {
@@ -91,43 +65,6 @@ TEST_CASE("pixels are changed before they are standardised") {
   CHECK(evaluate(pixels, one).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
   CHECK(evaluate(pixels, changed(one, {"double", 2})).loss == Approx(loss(2 / 0.3081)).epsilon(1e-4));
   CHECK(evaluate(pixels, changed(one, {"shifted", 1, 0.5})).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
-}
-
-TEST_CASE("a net of skewed pixels begins with a norm of them") {
-  Sequential net = net_of({.norm = "rmsnorm", .pixels = true, .seed = 3}, 2, 8);
-  const Tensor x = Rng(4).normal({4, 784}), y = (*net.parts[1])((*net.parts[0])(x));
-  CHECK(mean(square(y)).item() == Approx(1).epsilon(1e-3));
-  CHECK(max(abs((*net.parts[0])(x) - (x * 0.3081 + 0.1307))).item() < 1e-6);
-  // One of four values at 1, the others at 0: (p(1 − p)(1 − 2p)) / (p(1 − p))^1.5 = 1.1547.
-  CHECK(skewness(tensor<float>({4}, std::vector<float>{1, 0, 0, 0})) == Approx(1.1547).epsilon(1e-4));
-}
-
-TEST_CASE("an epoch has each of the images once, in an order of its own") {
-  const depth::Digits digits = depth::read_digits("");
-  const Job job{.batch = 4, .images = 8, .seed = 1};
-  const auto of = [&](int64_t step) { return batch_of(digits.train, job, step).x; };
-  const Tensor first = concat({of(0), of(1)}), second = concat({of(2), of(3)}),
-               all = first_of(digits.train, 8).x;
-  for (const Tensor& epoch : {first, second})
-    CHECK(sum(epoch).item() == Approx(sum(all).item()).epsilon(1e-4));
-  CHECK(first.to_vector<float>() != second.to_vector<float>());
-}
-
-TEST_CASE("norm_motives publishes its keys") {
-  const StudyRun run("norm_motives", small);
-  for (const char* key :
-       {"none.steps", "batchnorm.largest_rate_over_none", "batchnorm.steps_over_none",
-        "rmsnorm.accuracy.shifted_minus_none", "shift.batchnorm.shift_of_inputs_over_none",
-        "shift.batchnorm_slow.steps_over_none", "shift.noisy.steps_over_batchnorm",
-        "shift.batchnorm.shift_in_a_step_of_gradients_over_none", "layernorm_plain.loss.seen_minus_layernorm",
-        "skewed.layernorm.accuracy.same_minus_rmsnorm", "skewed.layernorm.steps_over_rmsnorm",
-        "few.statistics8.gap.loss_minus_statistics256", "batch2.batchnorm.accuracy.same_minus_groupnorm"})
-    CHECK_MESSAGE(run.has(key), key);
-  CHECK(run("none.steps") == 3);  // three steps reach no target
-  CHECK(run("batchnorm.steps_over_none") == 1);
-  // A step of SGD at least moves something, and a batch norm's inputs have its own std.
-  CHECK(run("shift.none.shift_of_inputs", "min") > 0);
-  CHECK(run("batch2.batchnorm.rate") == Approx(run("batchnorm.rate") * std::sqrt(2.0 / 64)));
 }
 
 }  // namespace isobar::norm_motives_test

@@ -81,22 +81,13 @@ TEST_CASE("work is counted from the tape and from the kernels") {
   CHECK(fused.bytes == 4 * (2 * 40 + 2 * 4) + 16 * 10);
 }
 
-TEST_CASE("norm_speed publishes quotients of times, passes and counts, of norms and of a model's step") {
+TEST_CASE("norm_speed publishes quotients of times, and counts flops and bytes") {
   const StudyRun run("norm_speed", "--quick --processes 1 --turn_ms 0.2");
-  for (const char* mode : {"forward", "forward_backward"})
-    for (const char* shape : {"32x512", "1000x512"})
-      for (const char* pair :
-           {"layernorm_fused_over_rmsnorm", "layernorm_var_over_rmsnorm", "layernorm_squares_over_rmsnorm",
-            "layernorm_no_bias_over_rmsnorm", "layernorm_script_over_rmsnorm_script",
-            "rmsnorm_spelled_over_rmsnorm_script", "layernorm_squares_over_batchnorm",
-            "layernorm_squares_over_batchnorm_inference", "layernorm_var_over_rmsnorm_spelled",
-            "layernorm_var_over_layernorm_fused", "dyt_over_rmsnorm", "dyisru_over_rmsnorm"})
-        for (const char* end : {"", ".best"}) {
-          const std::string key = std::string(mode) + "." + shape + "." + pair + end;
-          CAPTURE(key);
-          CHECK(run(key) > 0);  // how fast depends on the machine and its load
-          CHECK(run(key, "nonfinite") == 0);
-        }
+  for (const auto& item : run.measured.items()) {
+    CAPTURE(item.key());
+    CHECK(item.value()["nonfinite"] == 0);
+    if (holds(item.key(), "_over_")) CHECK(item.value()["min"] > 0);  // how fast depends on the machine
+  }
   // 15 passes to 7, and 12 to 2.
   CHECK(run("forward.1000x512.layernorm_var_over_rmsnorm_spelled", "theory") == doctest::Approx(15.0 / 7));
   CHECK(run("forward.1000x512.layernorm_squares_over_rmsnorm", "theory") == 6);
@@ -111,20 +102,10 @@ TEST_CASE("norm_speed publishes quotients of times, passes and counts, of norms 
   }
   CHECK(run.series("forward.32x512.rmsnorm").numel() == 15);
 
-  // Counts: rows of 512 and weights shared by 1000 rows add little to what each element takes.
-  CHECK(run("reductions.layernorm_squares") == 2);
-  CHECK(run("reductions.rmsnorm_spelled") == 1);
-  // 7 operations an element both; the sums are over 512 columns and over 1000 rows.
-  CHECK(run("flops.layernorm_squares_over_batchnorm") == doctest::Approx(1).epsilon(0.01));
-  CHECK(run("flops.layernorm_squares_over_batchnorm_inference") == doctest::Approx(7.0 / 4).epsilon(0.01));
-  for (const char* count : {"1000", "512000"}) {
-    const std::string key = std::string("root.") + count;
-    for (const char* quotient : {".two_loops_over_one.best", ".exact_over_estimate.best"})
-      CHECK(run(key + quotient) > 0);
-    // A Newton step squares the estimate's error: 3/2 e², with e below 2^-11 on any x86 and 2^-8 on ARM.
-    CHECK(run(key + ".estimate.relative_error") < 3e-5);
-    CHECK(run(key + ".estimate.relative_error") > 0);
-  }
+  // A Newton step squares the estimate's error: 3/2 e², with e below 2^-11 on any x86 and 2^-8 on ARM.
+  CHECK(run("root.1000.estimate.relative_error") < 3e-5);
+  CHECK(run("root.1000.estimate.relative_error") > 0);
+  // Rows of 512 and weights shared by 1000 rows add little to what each element takes.
   struct Counted {
     const char* variant;
     double flops, passes;
@@ -140,12 +121,6 @@ TEST_CASE("norm_speed publishes quotients of times, passes and counts, of norms 
     CHECK(run("bytes." + variant) == doctest::Approx(4 * counted.passes).epsilon(0.02));
   }
 
-  // A whole model's step, and whether the machine was busy.
-  for (const char* what : {"step", "inference"}) {
-    const std::string quotient = fmt::format("model.{}.layernorm_over_rmsnorm.best", what);
-    CHECK(run(quotient) > 0);
-    CHECK(run(quotient, "nonfinite") == 0);
-  }
   // 2 · 4 + 1 biases of 128 among the parameters, and no other difference.
   const std::string saved = "model.parameters.saved_percent";
   CHECK(run(saved) == doctest::Approx(run(saved, "theory")).epsilon(1e-9));
@@ -154,10 +129,6 @@ TEST_CASE("norm_speed publishes quotients of times, passes and counts, of norms 
   const double difference = run("model.peak_mib.layernorm") - run("model.peak_mib.rmsnorm");
   CHECK(difference >= 9 * 3 * 512.0 / (1 << 20));
   CHECK(difference <= 9 * 8 * 512.0 / (1 << 20));
-  const Disturbance seen{.lost_share = run("machine.lost_share"),
-                         .spread = run("machine.disturbance"),
-                         .disagreement = run("machine.disagreement")};
-  if (seen.busy()) CHECK(run("machine.busy") == 1);
 }
 
 // Each takes seconds of a processor: in .ci/long rest.

@@ -1,8 +1,7 @@
-// transformer_stack: source 001's layer beside PyTorch's, its closed form, and the built program.
+// transformer_stack: source 001's layer beside PyTorch's, and its closed form.
 #include <doctest/doctest.h>
 
 #include "../../experiments/transformer_stack/measure.h"
-#include "study_run.h"
 
 namespace isobar::transformer_stack_test {
 
@@ -17,33 +16,6 @@ Kind kind_of(const std::string& name) {
 
 double theory_std(const std::string& kind, int64_t depth) {
   return theory_of(Config(), kind_of(kind), depth).back().std;
-}
-
-Tensor parameter_of(TransformerLayer& layer, const std::string& name) {
-  for (const NamedTensor& p : named_parameters(layer))
-    if (p.name == name) return p.tensor;
-  throw_error("no parameter " + name);
-}
-
-void set(TransformerLayer& layer, const std::string& name, double value) {
-  Tensor parameter = parameter_of(layer, name);
-  assign(parameter, full(parameter.shape(), value));
-}
-
-// A layer whose weights are all 0, to see its dropout: y = x, up to the biases that a test sets.
-TransformerLayer zero_layer(double dropout) {
-  TransformerLayer layer({.d_model = 8, .nhead = 2, .dim_feedforward = 8, .dropout = dropout}, Rng(1));
-  for (NamedTensor p : named_parameters(layer))
-    if (!p.name.starts_with("norm")) assign(p.tensor, zeros(p.tensor.shape()));
-  return layer;
-}
-
-std::vector<float> added_in_training(TransformerLayer& layer) {
-  assign_paths(layer);
-  train(layer);
-  const Tensor x = Rng(2).normal({4, 16, 8});
-  Tape tape({.rng = Rng(3)});
-  return (layer(x) - x).to_vector<float>();
 }
 
 TEST_CASE("the layer of source 001 has 3,151,360 parameters at (512, 8, 2048)") {
@@ -74,32 +46,6 @@ TEST_CASE("the layer computes what source 001's listing computes in PyTorch") {
                            2.066034003156965,   -0.3616079852893129, 2.5050996832618475,  1.2274578046063958,
                            3.941865837341801,   -1.4051859983633332, 1.0680408399784433,  3.3709890753739753};
   for (size_t i = 0; i < 24; ++i) CHECK(output[i] == Approx(wanted[i]).epsilon(1e-5));  // f32 against f64
-}
-
-TEST_CASE("dropout is on the attention branch and inside the feed-forward part, not on its output") {
-  // The attention branch adds 1: dropped with probability 1/2, doubled otherwise.
-  TransformerLayer attention = zero_layer(0.5);
-  set(attention, "self_attn.out_proj.bias", 1);
-  int64_t zeros = 0;
-  for (const float value : added_in_training(attention)) {
-    CHECK((std::abs(value) < 1e-6 || std::abs(value - 2) < 1e-6));
-    zeros += std::abs(value) < 1e-6;
-  }
-  CHECK(std::abs(zeros - 256) < 5 * 11.3);  // five standard deviations √(512 / 4) of a fair coin
-
-  // linear2's bias alone is never dropped.
-  TransformerLayer output = zero_layer(0.5);
-  set(output, "linear2.bias", 1);
-  for (const float value : added_in_training(output)) CHECK(value == Approx(1).epsilon(1e-6));
-
-  // Hidden values of 1, summed by linear2: of eight some are dropped, the others doubled.
-  TransformerLayer hidden = zero_layer(0.5);
-  set(hidden, "linear1.bias", 1);
-  set(hidden, "linear2.weight", 1);
-  std::vector<float> sums = added_in_training(hidden);
-  for (const float value : sums) CHECK(std::abs(value / 2 - std::round(value / 2)) < 1e-5);
-  CHECK(*std::min_element(sums.begin(), sums.end()) < 7);
-  CHECK(*std::max_element(sums.begin(), sums.end()) > 9);
 }
 
 TEST_CASE("the closed form gives the stds that others measured in a stack of 6 to 384 layers") {
@@ -139,20 +85,6 @@ TEST_CASE("stacks follow the closed form, and each kind has its own") {
     CHECK(std == Approx(theory.std).epsilon(name == "residual_free" ? 0.15 : 0.03).scale(0));
     CHECK(cosine == Approx(theory.token_cosine).epsilon(0.2).scale(0));  // 10 % from seed to seed
   }
-}
-
-TEST_CASE("transformer_stack publishes its keys") {
-  const std::string sizes =
-      " --d_model 16 --nhead 2 --dim_feedforward 32 --length 4 --batch 2 --depths 3,12 --seeds 2";
-  const StudyRun run("transformer_stack", sizes);
-  for (const std::string kind : {"source001", "source001_train", "none", "post", "residual_free"})
-    for (const std::string depth : {"3", "12"})
-      for (const std::string name :
-           {"std", "std_over_first", "mean_over_std", "along_one", "token_cosine", "weight_grad_norm.first",
-            "weight_grad_norm.last", "weight_grad_norm.first_over_last"})
-        CHECK_MESSAGE(run.has(kind + ".L" + depth + "." + name), kind, depth, name);
-  CHECK(run("source001.parameters") == 3'151'360);
-  CHECK(run.summary.at("expectations").size() == 1);  // other sizes have no others
 }
 
 }  // namespace isobar::transformer_stack_test
