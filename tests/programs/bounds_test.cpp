@@ -1,5 +1,6 @@
 // What --help says that a setting may be, it must be: every field of every program is given other values.
 #include <doctest/doctest.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <future>
@@ -84,7 +85,8 @@ std::string mistake_of(const BadValue& one) {
 TEST_CASE("every field of every program refuses what it may not be, in one line") {
   Words programs = study_names();
   programs.push_back("isobar verify");
-  std::vector<BadValue> refusals, more;  // one of each field that no program before had, and the others
+  std::vector<BadValue> refusals,
+      more;  // one of each kind of field that no program before had, and the others
   std::set<std::string> seen;
   for (const std::string& program : programs)
     for (const Row& row : settings_in(run_built(program, "--help-all").out)) {
@@ -99,7 +101,10 @@ TEST_CASE("every field of every program refuses what it may not be, in one line"
       if (values.empty()) continue;
       const size_t chosen = refusals.size() % values.size();  // another of the next field
       std::swap(values[0], values[chosen]);
-      const bool is_new = seen.insert(flag + row.type + row.meaning).second;
+      const bool has_choices = row.meaning.find('{') != std::string::npos;
+      const bool is_new =
+          seen.insert(fmt::format("{} {} {}", row.type, has_choices, fmt::join(beyond_bounds(row), " ")))
+              .second;
       (is_new ? refusals : more).push_back({program, flag, values[0]});
       for (size_t i = 1; i < values.size(); ++i) more.push_back({program, flag, values[i]});
     }
@@ -160,6 +165,20 @@ TEST_CASE("fields that do not go together are refused in one line, and nothing i
       {"lm_norms", "--widths 64,66", "--n_embd: wanted a multiple of n_head"},
       {"lm_norms", "--deep_layers 4", "--deep_layers: wanted another number"},
       {"lm_norms", "--deep_warmup_iters 101", "--deep_warmup_iters: wanted 0 to deep_steps"},
+      {"depth_trainability", "--activation gelu --nets fixup.he_normal.none",
+       "no place in fixup.he_normal.none, whose blocks have a ReLU of their own"},
+      {"duel", "rmsnorm", "wanted two contestants, A and B, got 1"},
+      {"duel", "rmsnorm dyt layernorm", "got 3"},
+      {"duel", "rmsnorm peri.rmsnorm --task digits", "have no such placement"},
+      {"duel", "rmsnorm '--norm dyt --bias' --task digits", "and no --bias"},
+      {"duel", "--task digits --corpus x.txt", "is no part of --task digits"},
+      {"duel", "--width 12", "a multiple of 8"},
+      {"ladder", "--nets rmsnorm,dyt", "--nets: none is the other side of comparisons; add it"},
+      {"ladder", "--widths 24,20", "--widths: wanted multiples of 8, got 20"},
+      {"ladder", "--widths 32,24", "--widths: wanted increasing numbers, got 32,24"},
+      {"ladder", "--train_tokens 100,200", "several want one width, got --widths 24,32,40"},
+      {"ladder", "--widths 24 --train_tokens 60", "wanted more than --block_size (64), or 0, got 60"},
+      {"ladder", "--rungs 4", "--rungs: the ladder has 3, got 4"},
       {"train_lm", "--corpus missing.txt", "missing.txt"},
       {"train_lm", "--corpus short.txt --block_size 64", "validation part holds 51 tokens"},
       {"train_lm", "--corpus short.txt --block_size 600", "training part holds 450 tokens"},
