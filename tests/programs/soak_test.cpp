@@ -17,13 +17,13 @@ Outcome soak(const std::string& options) {
   return run_built("soak", std::string("--warm_up 250 --threads 2 ") + growth + " " + options);
 }
 
-TEST_CASE("trainings of 1000 steps hold as many bytes of tensors at their end as after 250 steps") {
-  const Outcome run = soak("--net 1000 --language_model 400");
+TEST_CASE("trainings hold as many bytes of tensors at their end as after 250 steps") {
+  const Outcome run = soak("--net 700 --language_model 300");
   CAPTURE(run.out);
   CHECK(run.err == "");
   CHECK(run.code == 0);
-  CHECK(run.out.find("net: 1000 steps") == 0);
-  CHECK(holds(run.out, "\nlanguage model: 400 steps"));
+  CHECK(run.out.find("net: 700 steps") == 0);
+  CHECK(holds(run.out, "\nlanguage model: 300 steps"));
 }
 
 TEST_CASE("a training that keeps one tensor is found") {
