@@ -26,8 +26,10 @@ TEST_CASE("a configuration is exported as the kept config.json, and imported as 
   }
 }
 
-TEST_CASE("a GPT-2 without biases comes back as a model that computes the same") {
-  LanguageModel model(without_biases(), Rng(1));
+TEST_CASE("a GPT-2 without biases and with squared ReLUs comes back as a model that computes the same") {
+  LanguageModelConfig sizes = without_biases();
+  sizes.ffn = "relu2";
+  LanguageModel model(sizes, Rng(1));
   const LmConfig config =
       config_from_hugging_face(hugging_face_config(model.config, HuggingFaceLayout::gpt2), "config");
   LanguageModel back = model_from_hugging_face(config.model(config.vocab_size), HuggingFaceLayout::gpt2,

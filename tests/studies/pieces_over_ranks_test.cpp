@@ -64,33 +64,6 @@ std::string trained(const LmConfig& config, Ranks& ranks) {
   return bytes;
 }
 
-// Three steps of AdamW that decays matrices alone, in groups chosen by the whole parameters' shapes: the
-// weights as bytes.
-std::string trained_in_groups(Ranks& ranks) {
-  const Rng rng(3);
-  Sequential model(Linear(150, 200, rng.split("first")), ReLU(), Linear(200, 40, rng.split("last")));
-  Shards shards(parameters(model), ranks);
-  AdamW optimizer(
-      {{.parameters = shards.mine([](const Tensor& w) { return w.ndim() >= 2; })},
-       {.parameters = shards.mine([](const Tensor& w) { return w.ndim() < 2; }), .weight_decay = 0}},
-      {.lr = 0.01, .weight_decay = 0.5});
-  for (uint64_t step = 0; step < 3; ++step) {
-    backward_in_pieces(
-        model, 4,
-        [&](int64_t piece) {
-          return mean(square(model(rng.split(step).split(static_cast<uint64_t>(piece)).normal({5, 150}))));
-        },
-        {}, shards);
-    optimizer.step(clip_factor(grad_norm(shards), 1.0));
-    shards.spread();
-  }
-  std::string bytes;
-  for (const Tensor& w : parameters(model))
-    bytes.append(reinterpret_cast<const char*>(w.data<float>()),
-                 static_cast<size_t>(w.numel()) * sizeof(float));
-  return bytes;
-}
-
 TEST_CASE("masks show the documented tree on any number of ranks") {
   for (const int64_t pieces : {8, 12, 24}) {
     const std::vector<Tensor> masks = masks_of(pieces);
@@ -116,15 +89,6 @@ TEST_CASE("steps of AdamW and Muon with dropout and clipping have the bits of on
         CHECK((std::memcmp(here.data(), wanted.data(), here.size()) == 0));
       });
   }
-}
-
-TEST_CASE("two groups with their own decay have the bits of one process on any ranks") {
-  const std::string wanted = trained_in_groups(Ranks::alone());
-  for (const int size : {2, 3, 5})
-    run_ranks(size, [&](Ranks& ranks) {
-      CAPTURE(ranks.name());
-      CHECK(trained_in_groups(ranks) == wanted);
-    });
 }
 
 TEST_CASE("what a piece throws reaches all ranks, and the first piece's error is heard") {

@@ -120,7 +120,7 @@ void train_whole(const std::vector<std::string>& words, const TemporaryFolder& f
 // ISOBAR_KILLS=500 kills so many times and prints how many kills struck inside a save.
 TEST_CASE("train_lm killed at random instants ends as if it had never stopped, with running statistics too") {
   const char* const wanted = std::getenv("ISOBAR_KILLS");
-  const int least = wanted != nullptr ? std::stoi(wanted) : 7;
+  const int least = wanted != nullptr ? std::stoi(wanted) : 5;
   const TemporaryFolder plain, statistics;
   const std::vector<std::string> words[] = {
       training(plain), with(training(statistics), {"--norm", "batchnorm", "--activation_checkpointing"})};

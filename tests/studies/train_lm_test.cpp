@@ -32,12 +32,6 @@ TEST_CASE("train_lm's summary, HDF5 file and log hold what its loop saw") {
   const StudyRun run("train_lm", tiny + " --json");
   const Json& summary = run.summary;
   CHECK(run.outcome.out == run.text("summary.json"));
-  for (const char* key :
-       {"config", "environment", "timing", "parameters", "iterations", "train_loss", "val_loss",
-        "best_val_loss", "perplexity", "bits_per_char", "entropy_floor", "bigram_loss", "modules", "sample"})
-    CHECK_MESSAGE(summary.contains(key), key);
-  for (const char* key : {"step_ms", "tokens_per_second", "wall_s", "peak_rss_mib"})
-    CHECK_MESSAGE(summary["timing"].contains(key), key);
   CHECK(summary["iterations"] == 12);
   CHECK(summary["val_loss"] > summary["entropy_floor"]);
   CHECK(summary["perplexity"].get<double>() ==
@@ -72,12 +66,8 @@ TEST_CASE("run.h5 has the shares of every module's values at each log step, and 
     CAPTURE(quantity);
     const Tensor rows = run.series(quantity + "_histogram");
     CHECK(rows.shape() == Shape{30, modules * 65});
-    const std::vector<double> shares = rows.to_vector<double>();
-    for (size_t begin = 0; begin < shares.size(); begin += 65) {
-      const double sum = std::accumulate(shares.begin() + static_cast<ptrdiff_t>(begin),
-                                         shares.begin() + static_cast<ptrdiff_t>(begin + 65), 0.0);
+    for (const double sum : sum(reshape(rows, {30 * modules, 65}), {-1}).to_vector<double>())
       CHECK(sum == doctest::Approx(1).epsilon(1e-12));
-    }
     CHECK(ridges["edges"] == Json(run.series(quantity + "_edges").to_vector<double>()));
     CHECK(ridges["edges"].size() == 65);
     CHECK(ridges["steps"].size() == 12);
@@ -85,10 +75,8 @@ TEST_CASE("run.h5 has the shares of every module's values at each log step, and 
     CHECK(ridges["steps"].back() == 29);
     CHECK(ridges["modules"] == Json({"embed_tokens", "blocks.0", "blocks.1", "norm", "lm_head", "(model)"}));
     // The last log step's row of the embedding, the first module of the file.
-    const Json last = ridges["shares"].back()[0];
-    for (size_t bin = 0; bin < 64; ++bin)
-      CHECK(std::abs(last[bin].get<double>() - shares[static_cast<size_t>(29 * modules * 65) + bin]) <=
-            5.1e-5);
+    for (int64_t bin = 0; bin < 64; ++bin)
+      CHECK(std::abs(ridges["shares"].back()[0][bin].get<double>() - rows.at({29, bin})) <= 5.1e-5);
   }
 }
 
