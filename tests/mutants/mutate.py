@@ -2,6 +2,7 @@
 """Mutants of the engine, all in one build: each is chosen by the environment variable ISOBAR_MUTANT.
 
     tests/mutants/mutate.py BUILD [--count 800] [--seed 17]
+    tests/mutants/mutate.py BUILD --studies --count 300    # of data and experiments, with the programs and all tests
     tests/mutants/mutate.py BUILD --sample 5 --of build    # five of the room optim, in seconds
 
 copies the repository's files to BUILD/tree, rewrites core, autograd, nn and optim there, so that every mutant
@@ -34,12 +35,15 @@ from sites import Mutant, find
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
-ROOMS = ("core", "autograd", "nn", "optim")
+ENGINE = ("core", "autograd", "nn", "optim")
+STUDIES = ("data", "experiments")
 SAMPLED = "optim"
 # They run before main() on CPUs of any kind, tell what was built, are a program's main(), stand in for
 # another file, or need MPI.
 LEFT_OUT = {"core/cpu_check.cpp", "core/version.h", "core/version.cpp", "nn/check/check_layer_main.cpp",
             "core/ranks/ranks_mpi.cpp"}
+# The course's references have mutants of their own, and the live chapter's module is compiled for a browser.
+LEFT_OUT_FOLDERS = ("experiments/course/", "experiments/report/live/")
 FIELDS = ("id", "file", "line", "kind", "before", "after", "text", "begin", "end")
 
 
@@ -49,6 +53,7 @@ def arguments():
     parser.add_argument("--count", type=int, default=800, help="about how many mutants are drawn (default: 800)")
     parser.add_argument("--seed", type=int, default=17, help="of the draw; the same gives the same mutants")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--studies", action="store_true", help=f"mutants of {' and '.join(STUDIES)}, not of the engine")
     parser.add_argument("--sample", type=int, metavar="N", help=f"draw N mutants of {SAMPLED} alone")
     parser.add_argument("--of", type=Path, metavar="FOLDER", help="with --sample: a build of the suite, in release")
     parser.add_argument("--only-list", action="store_true", help="write the table, build nothing")
@@ -60,32 +65,35 @@ def sources():
     return [name for name in listed.split("\0") if name]
 
 
-def flags(build):
-    """What the compiler is given for a source of the library."""
+def flags(build, rooms):
+    """What the compiler is given for a source of the rooms."""
     configured = build / "plain"
+    programs = "ON" if rooms == STUDIES else "OFF"
     subprocess.run(["cmake", "-S", ROOT, "-B", configured, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                    "-DISOBAR_PROGRAMS=OFF", "-DISOBAR_TESTS=OFF"], check=True, stdout=subprocess.DEVNULL)
+                    f"-DISOBAR_PROGRAMS={programs}", "-DISOBAR_TESTS=OFF"], check=True, stdout=subprocess.DEVNULL)
     commands = json.loads((configured / "compile_commands.json").read_text())
     for entry in commands:
         if entry["file"].endswith("/core/tensor.cpp"):
             # What a single source is told, as core/ranks/ranks.cpp is of its plugins, does no harm to the others.
-            macros = {w for other in commands for w in shlex.split(other["command"]) if w.startswith("-D")}
-            words = [w for w in entry["command"].split() if re.match(r"-(std|march|f|I|isystem)", w)]
-            words += sorted(macros - {"-DNDEBUG"})
+            told = [w for other in commands
+                    for w in re.findall(r"-isystem \S+|\S+", " ".join(shlex.split(other["command"])))]
+            words = [w for w in entry["command"].split() if re.match(r"-(std|march|f)", w)]
+            words += sorted({w for w in told if re.match("-[DI]", w)} - {"-DNDEBUG"})
+            words += [w for pair in sorted({w for w in told if w.startswith("-isystem ")}) for w in pair.split()]
             include = subprocess.run(["clang-14", "-print-resource-dir"], capture_output=True, text=True).stdout.strip()
             return [*words, "-xc++", "-std=c++20", "-w", *(["-isystem", include + "/include"] if include else [])]
     raise SystemExit("mutate: wanted core/tensor.cpp in compile_commands.json, found none")
 
 
-def all_places(build, names, jobs):
+def all_places(build, names, rooms, jobs):
     """What can be mutated in the files; kept in BUILD/places.json while they and sites.py stay the same."""
     digest = hashlib.sha256(b"".join((ROOT / n).read_bytes() for n in [*names, "tests/mutants/sites.py"])).hexdigest()
     kept = build / "places.json"
     if kept.exists() and (known := json.loads(kept.read_text()))["digest"] == digest:
         return [Mutant(**m) for m in known["mutants"]]
-    words = flags(build)
+    words = flags(build, rooms)
     with multiprocessing.Pool(jobs) as pool:
-        found = [m for part in pool.map(look, [(unit, words) for unit in units(names)], chunksize=1) for m in part]
+        found = [m for part in pool.map(look, [(unit, words) for unit in units(names, rooms)], chunksize=1) for m in part]
     unique = {(m.file, m.begin, m.end, m.after): m for m in found}
     found = sorted(unique.values(), key=lambda m: (m.file, m.begin, -m.end, m.kind, m.after))
     kept.write_text(json.dumps({"digest": digest, "mutants": [vars(m) for m in found]}))
@@ -96,17 +104,18 @@ def look(job):
     names, words = job
     try:
         return find(ROOT, names, words)
-    except RuntimeError:
+    except RuntimeError as error:
         if len(names) == 1:
-            raise
+            print(f"{names[0]} is left out, clang 14 cannot read it: {error}", flush=True)
+            return []
         return [mutant for name in names for mutant in look(([name], words))]  # sources of a unit may share a name
 
 
-def units(names):
+def units(names, rooms):
     """All headers in one unit, then the sources of each room, ten at a time; blas.cpp shares no unit."""
-    headers = sorted((n for n in names if n.endswith(".h")), key=lambda n: ROOMS.index(n.split("/")[0]))
+    headers = sorted((n for n in names if n.endswith(".h")), key=lambda n: rooms.index(n.split("/")[0]))
     result = [headers, [n for n in names if n == "core/blas.cpp"]]
-    for room in ROOMS:
+    for room in rooms:
         own = [n for n in names if n.startswith(room + "/") and n.endswith(".cpp") and n not in result[1]]
         result += [own[i:i + 10] for i in range(0, len(own), 10)]
     return [unit for unit in result if unit]
@@ -193,21 +202,21 @@ def of_studies(name):
             and re.search(rb'#include ".*/experiments/', (ROOT / name).read_bytes()))
 
 
-def copy_tree(tree):
+def copy_tree(tree, rooms):
     for name in sources():
-        mutated = name.split("/")[0] in ROOMS and name.endswith((".h", ".cpp"))
+        mutated = name.split("/")[0] in rooms and name.endswith((".h", ".cpp"))
         if mutated or not (ROOT / name).is_file():
             continue
         content = (ROOT / name).read_bytes()
-        if of_studies(name):
+        if rooms == ENGINE and of_studies(name):
             (tree / name).unlink(missing_ok=True)
             continue
-        if name == "tests/CMakeLists.txt":
+        if rooms == ENGINE and name == "tests/CMakeLists.txt":
             content = re.sub(rb"(?m)^ *tests_run\(.*$", b"", content)
             content = content.replace(b" isobar_parts ", b" isobar::data ")
             content = content.replace(b"message(FATAL_ERROR", b"message(VERBOSE")  # of tests left out here
             content = content.replace(b"add_subdirectory(readme)", b"")
-            content = re.sub(rb"(?m)^(file\(GLOB test_sources .*) verdict_rates/cells.cpp\)$", rb"\1)", content)
+            content = content.replace(b" random_programs verdict_cells)", b" random_programs)")
         put(tree / name, content)
         shutil.copymode(ROOT / name, tree / name)
     put(tree / "core" / "mutant.cpp", (HERE / "mutant.cpp").read_bytes())
@@ -292,17 +301,17 @@ def without_errors(options, chosen, names, compiled, dropped=()):
     sys.exit("mutate: mutants that do not compile are left after 30 builds")
 
 
-def build_all(options, chosen):
+def build_all(options, chosen, rooms):
     tree, build = options.build / "tree", options.build / "build"
-    copy_tree(tree)
+    copy_tree(tree, rooms)
     noted = options.build / "dropped.json"
     known = json.loads(noted.read_text()) if noted.exists() else {}
     dropped = known.get("dropped", []) if known.get("draw") == [options.count, options.seed, len(chosen)] else []
-    names = sorted(n for n in sources() if n.split("/")[0] in ROOMS and n.endswith((".h", ".cpp")))
+    names = sorted(n for n in sources() if n.split("/")[0] in rooms and n.endswith((".h", ".cpp")))
     for name in names:  # CMake looks for sources
         put(tree / name, (tree / name).read_bytes() if (tree / name).exists() else b"")
     configure(tree, build)
-    for target in ("isobar", "isobar_tests", "check_layer"):
+    for target in ("isobar", "isobar_tests", "check_layer") if rooms == ENGINE else ("programs", "all"):
         dropped = without_errors(options, chosen, names, lambda: build_once(build, target, options.jobs), dropped)
     return dropped
 
@@ -311,9 +320,10 @@ def main():
     options = arguments()
     options.build = options.build.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
-    rooms = [SAMPLED] if options.sample else ROOMS
-    names = [n for n in sources() if n.split("/")[0] in rooms and n.endswith((".h", ".cpp")) and n not in LEFT_OUT]
-    found = all_places(options.build, names, options.jobs)
+    rooms = (SAMPLED,) if options.sample else STUDIES if options.studies else ENGINE
+    names = [n for n in sources() if n.split("/")[0] in rooms and n.endswith((".h", ".cpp")) and n not in LEFT_OUT and
+             not n.startswith(LEFT_OUT_FOLDERS)]
+    found = all_places(options.build, names, rooms, options.jobs)
     chosen = draw(found, options.count, options.seed)
     if options.sample:
         chosen = random.Random(options.seed).sample(chosen, options.sample)
@@ -321,7 +331,8 @@ def main():
           flush=True)
     table(options.build / "mutants.csv", chosen)
     if not options.only_list:
-        kept = len(chosen) - len((build_sample if options.sample else build_all)(options, chosen))
+        dropped = build_sample(options, chosen) if options.sample else build_all(options, chosen, rooms)
+        kept = len(chosen) - len(dropped)
         print(f"{kept} mutants in {options.build}/mutants.csv; next: tests/mutants/run.py {options.build}")
 
 
