@@ -1,4 +1,5 @@
-// safetensors: round trips, the bytes that the format's definition prints, f16 and bf16, and files that lie.
+// safetensors: the bytes that the format's definition prints, f16 and bf16, and files that lie. What is written
+// is read back: nn/model_file_test.cpp.
 #include "../../data/safetensors.h"
 
 #include <doctest/doctest.h>
@@ -36,31 +37,6 @@ struct Lie {
   const char* name;
   std::string bytes, message;  // the message after "x.safetensors: "
 };
-
-TEST_CASE("what is written is read back, bit for bit") {
-  const TemporaryFolder folder;
-  const std::string path = folder / "x.safetensors";
-  const Safetensors file{.tensors = {{"a.weight", Rng(1).normal({3, 5})},
-                                     {"b", full({}, 2.5)},
-                                     {"empty", zeros({0, 4})},
-                                     {"ß \"quoted\"", Rng(2).normal({2, 1, 2})}},
-                         .metadata = {{"format", "pt"}}};
-  std::vector<NamedTensor> named;
-  for (const auto& [name, tensor] : file.tensors) named.push_back({name, tensor});
-  save_safetensors(path, named, file.metadata);
-  const Safetensors back = read_safetensors(path);
-  CHECK(back.metadata == file.metadata);
-  REQUIRE(back.tensors.size() == 4);
-  for (const auto& [name, tensor] : file.tensors) {
-    CHECK(back.tensors.at(name).shape() == tensor.shape());
-    CHECK(back.tensors.at(name).to_vector<float>() == tensor.to_vector<float>());
-  }
-  // Numbers begin at a multiple of eight.
-  CHECK((file_text(path).size() - (15 + 1 + 4) * 4) % 8 == 0);
-  const Safetensors some = read_safetensors(path, [](const std::string& name) { return name == "b"; });
-  CHECK(some.tensors.size() == 1);
-  CHECK(some.tensors.at("b").item() == 2.5);
-}
 
 TEST_CASE("a mask among a model's buffers is saved and comes back") {
   const TemporaryFolder folder;
@@ -116,11 +92,9 @@ TEST_CASE("files that lie are refused, each with one clear error") {
        "wanted a header of at most 100000000 bytes, got 100000001"},
       {"a header beyond the file", with_length(3, "{}"), "its header has 3 bytes, but only 2 follow"},
       {"no header", with_length(0, ""), "not a safetensors file: its header does not start with {"},
-      {"a picture", with_length(4, "\x89PNG"), "not a safetensors file: its header does not start with {"},
       {"broken JSON", file_of("{\"w\":", 0), "the header is not valid JSON near byte 6"},
       {"a NUL, and more after it", file_of(std::string("{}\0x", 4), 0),
        "the header is not valid JSON near byte 3"},
-      {"two objects", file_of("{}{}", 0), "the header is not valid JSON near byte 3"},
       {"bytes that are not UTF-8", file_of("{\"\xff\":{}}", 0), "the header is not valid JSON near byte 3"},
       {"a number for a tensor", one("3", 0), "the header has 3 for 'w', where an object belongs"},
       {"an array for a tensor", one("[1]", 0), "the header has an array for 'w', where an object belongs"},
@@ -155,8 +129,6 @@ TEST_CASE("files that lie are refused, each with one clear error") {
        "tensor 'w': wanted F32, F64, F16, BF16, I32, I64 or BOOL, got U8"},
       {"a negative extent", one(R"({"dtype":"F32","shape":[-1],"data_offsets":[0,4]})", 4),
        "the header has -1 in 'shape' of 'w', where it does not belong"},
-      {"a broken extent", one(R"({"dtype":"F32","shape":[1.5],"data_offsets":[0,4]})", 4),
-       "the header has 1.5 in 'shape' of 'w', where it does not belong"},
       {"more elements than 64 bits count",
        one(R"({"dtype":"F32","shape":[4294967296,4294967296,4],"data_offsets":[0,0]})", 0),
        "tensor 'w': [4294967296, 4294967296, 4] has more elements than memory can hold"},
@@ -166,33 +138,19 @@ TEST_CASE("files that lie are refused, each with one clear error") {
       {"an extent beside 0 that no shape has",
        one(R"({"dtype":"F32","shape":[0,1152921504606846976],"data_offsets":[0,0]})", 0),
        "tensor 'w': [0, 1152921504606846976] has more elements than memory can hold"},
-      {"a terabyte", one(R"({"dtype":"F32","shape":[274877906944],"data_offsets":[0,1099511627776]})", 4),
-       "tensor 'w': its bytes 0 to 1099511627776 lie outside of the 4 that the file holds"},
       {"offsets back to front", one(R"({"dtype":"F32","shape":[1],"data_offsets":[4,0]})", 4),
        "tensor 'w': its bytes 4 to 0 lie outside of the 4 that the file holds"},
       {"data cut short", one(R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})", 7),
        "tensor 'w': its bytes 0 to 8 lie outside of the 7 that the file holds"},
       {"bytes that are not the shape's", one(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})", 8),
        "tensor 'w': F32 [3] takes 12 bytes, but its offsets leave 8"},
-      {"f16 called f32", one(R"({"dtype":"F32","shape":[2],"data_offsets":[0,4]})", 4),
-       "tensor 'w': F32 [2] takes 8 bytes, but its offsets leave 4"},
       {"a gap at the start", one(R"({"dtype":"F32","shape":[1],"data_offsets":[4,8]})", 8),
        "tensor 'w' begins at byte 4, a gap after the end of the one before, 0"},
-      {"a gap",
-       file_of(
-           R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}})",
-           12),
-       "tensor 'b' begins at byte 8, a gap after the end of the one before, 4"},
       {"an overlap",
        file_of(
            R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
            8),
        "tensor 'b' begins at byte 4, inside, before the end of the one before, 8"},
-      {"two tensors on the same bytes",
-       file_of(
-           R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
-           4),
-       "tensor 'b' begins at byte 0, inside, before the end of the one before, 4"},
       {"bytes after the last tensor", one(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})", 5),
        "1 bytes after the last tensor belong to no tensor"},
       {"a number as metadata", file_of(R"({"__metadata__":{"format":1}})", 0),
@@ -200,7 +158,6 @@ TEST_CASE("files that lie are refused, each with one clear error") {
       {"metadata twice", file_of(R"({"__metadata__":{"format":"pt","format":"tf"}})", 0),
        "metadata 'format' appears twice in the header"},
   };
-  CHECK(lies.size() >= 40);
   const TemporaryFolder folder;
   for (const Lie& lie : lies) {
     CAPTURE(lie.name);

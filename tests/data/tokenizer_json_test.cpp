@@ -31,6 +31,7 @@ TEST_CASE("a tokenizer comes back from its JSON as it was") {
     CHECK(back->vocab_size() == one->vocab_size());
     CHECK(back->encode("sch\xFFß") == one->encode("sch\xFFß"));
   }
+  CHECK(CharTokenizer("b\na\xff").to_json() == "{\"characters\":[10,97,98,1114367],\"type\":\"char\"}\n");
 }
 
 TEST_CASE("a tokenizer.json has the layout of Hugging Face") {
@@ -186,7 +187,7 @@ TEST_CASE("a cut or damaged tokenizer.json is refused or means the same, never a
   CHECK(outcome(whole) == "same");
   const Rng rng(1);
   size_t refused = 0;
-  for (uint64_t i = 0; i < 1000; ++i) {
+  for (uint64_t i = 0; i < 200; ++i) {
     std::string flipped = whole;
     const uint64_t at = rng.below(whole.size(), i), bit = rng.below(8, 1000 + i);
     flipped[at] = static_cast<char>(flipped[at] ^ 1 << bit);
@@ -195,8 +196,8 @@ TEST_CASE("a cut or damaged tokenizer.json is refused or means the same, never a
     INFO("byte ", at, ", bit ", bit, ": ", verdict);
     CHECK((verdict == "same" || verdict == "refused"));
   }
-  CHECK(refused > 700);
-  for (uint64_t i = 0; i < 100; ++i) {
+  CHECK(refused > 140);
+  for (uint64_t i = 0; i < 20; ++i) {
     const size_t length = rng.below(whole.size() - 2, 5000 + i);
     CAPTURE(length);
     CHECK(outcome(whole.substr(0, length)) == "refused");
