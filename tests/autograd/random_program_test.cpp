@@ -16,7 +16,7 @@ void check_seed(uint64_t seed) {
   const std::string wrong = failure_of(program);
   if (wrong.empty()) return;
   CAPTURE(wrong);
-  FAIL_CHECK("REPLAY=", seed, "\n", text_of(shrunk(program)));
+  FAIL_CHECK("REPLAY=", seed, "\n", text_of(program));
 }
 
 TEST_CASE("every gradient of a random program is the slope that differences give") {
@@ -26,7 +26,7 @@ TEST_CASE("every gradient of a random program is the slope that differences give
     return;
   }
   const char* const wanted = std::getenv("ISOBAR_RANDOM_PROGRAMS");
-  const uint64_t count = wanted != nullptr ? std::stoull(wanted) : 1000;
+  const uint64_t count = wanted != nullptr ? std::stoull(wanted) : 400;
   sharpness() = {};
   std::set<const Op*> unused;
   for (const Op& op : ops()) unused.insert(&op);
@@ -41,17 +41,12 @@ TEST_CASE("every gradient of a random program is the slope that differences give
   CHECK(sharpness().blunt * 50 < sharpness().compared);
 }
 
-TEST_CASE("a wrong gradient in a random program is found, and shrunk to the wrong op") {
+TEST_CASE("a wrong gradient in a random program is found") {
   int found = 0;
   for (uint64_t seed = 1; found < 3; ++seed) {
     REQUIRE(seed < 50);
     const Program program = make_program(seed, true);
-    if (!holds_op(program.code, wrong_op()) || failure_of(program).empty()) continue;
-    ++found;
-    const Program small = shrunk(program);
-    CAPTURE(text_of(small));
-    CHECK(holds_op(small.code, wrong_op()));
-    CHECK(small.code.size() <= 3);
+    found += holds_op(program.code, wrong_op()) && !failure_of(program).empty();
   }
 }
 

@@ -128,6 +128,12 @@ class Maker {
   std::vector<Tensor> values_;
 };
 
+bool holds_op(const std::vector<Instruction>& code, const Op& op) {
+  return std::any_of(code.begin(), code.end(), [&](const Instruction& instruction) {
+    return instruction.op == &op || holds_op(instruction.body, op);
+  });
+}
+
 Program make_program(uint64_t seed, bool planted) { return Maker(seed, planted).made(); }
 
 }  // namespace isobar::random_programs

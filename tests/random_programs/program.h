@@ -2,7 +2,7 @@
 //
 //   const Program program = make_program(17);        // the same program for the same seed
 //   const std::string wrong = failure_of(program);   // "" where every gradient is the slope
-//   if (!wrong.empty()) fmt::print("{}", text_of(shrunk(program)));
+//   if (!wrong.empty()) fmt::print("{}", text_of(program));
 //
 // Every value has a number: the leaves the first ones, then each instruction's result and each argument of a
 // body. Everything is f64.
@@ -90,8 +90,6 @@ struct Sharpness {
 };
 Sharpness& sharpness();
 
-// The smallest program found that fails as this one does.
-Program shrunk(Program program);
 // A line for each leaf, instruction and loss.
 std::string text_of(const Program& program);
 // Whether an instruction, within others too, is one of this op.

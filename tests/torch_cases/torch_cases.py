@@ -1,6 +1,6 @@
 """The ops of random programs (tests/random_programs) against PyTorch: values in f64 and f32, and gradients.
 
-    /usr/bin/python3 torch_cases.py PROGRAM [--count 300] [--seed 1]
+    /usr/bin/python3 torch_cases.py PROGRAM [--count 150] [--seed 1]
 
 PROGRAM is build/bin/torch_cases; --seed is the first program, of so many. Exits with 1 when an op differs, with
 77 when PyTorch is missing. PyTorch computes in float64."""
@@ -199,7 +199,7 @@ def differences(case):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--count", type=int, default=300, help="programs")
+    parser.add_argument("--count", type=int, default=150, help="programs")
     parser.add_argument("--seed", type=int, default=1, help="the first program")
     options = parser.parse_args()
     torch.set_default_dtype(torch.float64)
