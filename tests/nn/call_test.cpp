@@ -5,7 +5,6 @@
 
 #include "../../autograd/recompute.h"
 #include "../../nn/lm/feed_forward.h"
-#include "../../nn/lm/grouped_query_attention.h"
 #include "../../nn/lm/language_model.h"
 #include "../../nn/observe.h"
 #include "../../nn/residual.h"
@@ -177,21 +176,6 @@ TEST_CASE("a language model's loss has the scopes of its parts and shows no loss
   CHECK(tape.nodes().back()->place() == "linear_cross_entropy in lm_head");
   CHECK(notes.forward.back() == "norm");
   tape.backward(loss);
-}
-
-TEST_CASE("cached attention goes through the same door") {
-  LanguageModel model({.vocab_size = 16, .block_size = 8, .n_layer = 2, .n_head = 2, .n_embd = 8}, Rng(1));
-  Notes notes;
-  const Watch watch(model, notes);
-  KeyValueCache cache;
-  model(zeros({1, 3}, Dtype::i64), cache);
-  const auto saw = [&](const std::string& path) {
-    return std::count(notes.forward.begin(), notes.forward.end(), path);
-  };
-  for (const char* path : {"blocks.0.self_attn", "blocks.1", "lm_head", ""}) {
-    CAPTURE(path);
-    CHECK(saw(path) == 1);
-  }
 }
 
 }  // namespace isobar::call_test

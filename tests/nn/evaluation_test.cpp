@@ -111,12 +111,4 @@ TEST_CASE("an evaluation that throws brings each module's mode back, and the tap
   }
 }
 
-TEST_CASE("generation that its caller ends at a token leaves the model in its mode") {
-  const std::unique_ptr<Module> model = language_model();
-  CHECK_THROWS_AS(generate(dynamic_cast<LanguageModel&>(*model), {1}, 6, {}, Rng(2),
-                           [](int32_t) { throw std::runtime_error("enough"); }),
-                  std::runtime_error);
-  for (const bool training : modes_of(*model)) CHECK(training);
-}
-
 }  // namespace isobar::evaluation_test

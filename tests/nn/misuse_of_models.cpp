@@ -51,7 +51,6 @@ std::vector<Misuse> misuse_of_layers() {
       {[] { Fixup(4, 0, rng); }, "fixup: wanted at least one branch, got 0"},
       {[] { DyISRU(4, {.c = -1}); }, "dyisru: wanted an initial C above 0, got -1"},
       {[] { Softcap(0); }, "softcap: wanted a cap above 0, got 0"},
-      {[] { ISRUClip(-1); }, "isru_clip: wanted a cap above 0, got -1"},
       {[] { ISRUClip(0); }, "isru_clip: wanted a cap above 0, got 0"},
       {[] { PRMSNorm(8); }, "p_rms_norm: p = 0.0625 of 8 elements leaves 0 to measure; …"},
       {[] { Dropout(1.0); }, "dropout: wanted a probability in [0, 1), got 1"},

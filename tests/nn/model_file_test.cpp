@@ -172,13 +172,10 @@ TEST_CASE("a file of another model is refused with what is missing, or both shap
     CHECK(values_of(model) == before);
     return message;
   };
-  Linear wide(4, 2, Rng(1)), exact(3, 2, Rng(1)), bare(3, 2, Rng(1), {.bias = false});
+  Linear exact(3, 2, Rng(1)), bare(3, 2, Rng(1), {.bias = false});
   convert(exact, Dtype::f64);
-  CHECK(refusal(wide) == "load_state: weight is [2, 3] f32 in the model, but [2, 4] f32 in the given state");
   CHECK(refusal(exact) == "load_state: weight is [2, 3] f32 in the model, but [2, 3] f64 in the given state");
   CHECK(refusal(bare) == "load_state: the model has bias [2], the given state does not");
-  Tied more(1);
-  CHECK(refusal(more).starts_with("load_state: "));
 }
 
 }  // namespace isobar::model_file_test

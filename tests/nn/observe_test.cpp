@@ -113,22 +113,6 @@ TEST_CASE("a probe keeps each module's output moments and gradient norm") {
   CHECK(of_part.signals().empty());
 }
 
-TEST_CASE("an observer follows a module that moves, and leaves it when its watch ends") {
-  struct Last : Observer {
-    const Module* seen = nullptr;
-    void on_output(const Module&, const Tensor&) override {}
-    void on_output_gradient(const Module& module, const Tensor&) override { seen = &module; }
-  } last;
-  Linear first(2, 2, Rng(1));
-  auto watch = std::make_unique<Watch>(first, last);
-  Linear moved = std::move(first);
-  Tape tape;
-  tape.backward(sum(moved(ones({1, 2}))));
-  CHECK(last.seen == &moved);
-  watch.reset();
-  CHECK_FALSE(moved.observed());
-}
-
 TEST_CASE("a module called twice keeps its last call, and one that was not called is absent") {
   struct Twice : Module {
     Softcap cap{3}, unused{1};
