@@ -51,11 +51,6 @@ const std::vector<Row>& rows() {
        [](Module& m) {
          length_errors(dynamic_cast<NGPT&>(m), Rng(3).integers({2, 6}, 7));
        }},
-      {"Evaluation itself", language_model,
-       [](Module& m) {
-         const Evaluation here(m);
-         m(Rng(3).integers({2, 6}, 7));
-       }},
   };
   return all;
 }

@@ -92,7 +92,9 @@ TEST_CASE("orthogonal weights are orthogonal: square, wide, tall, with gain, of 
     // Twice Gram–Schmidt in f64: only the rounding of the products summed here is left.
     CHECK(distance_from_orthogonal(init::orthogonal(s, Rng(1), 1, Dtype::f64), 1) < 1e-13);
     CHECK(distance_from_orthogonal(init::orthogonal(s, Rng(2), std::sqrt(2.0)), std::sqrt(2.0)) < 1e-6);
-    CHECK(init::orthogonal(s, Rng(1)).shape() == s);
+    const Tensor plain = init::orthogonal(s, Rng(1));
+    CHECK(plain.shape() == s);
+    CHECK(distance_from_orthogonal(plain, 1) < 1e-6);
   }
 }
 

@@ -150,6 +150,16 @@ TEST_CASE("tied tensors are one parameter, and stay tied through convert, load a
   CHECK(other.lm_head.weight.to_vector<double>() == model.embed_tokens.weight.to_vector<double>());
 }
 
+TEST_CASE("an Evaluation has every part in evaluation, and brings back the mode of each") {
+  Sequential model(Dropout(0.5), ReLU());
+  eval(*model.parts[1]);
+  {
+    const Evaluation here(model);
+    CHECK_FALSE(model.parts[0]->training());
+  }
+  CHECK((model.training() && model.parts[0]->training() && !model.parts[1]->training()));
+}
+
 TEST_CASE("freeze takes a part's parameters out of training, thaw into it; buffers and integers stay as is") {
   struct Table : Module {
     Tensor order = arange(3), gain = ones(3);
