@@ -33,7 +33,7 @@ void add_sums(const std::string& study, const Json& summary, std::map<std::strin
 }
 
 // Runs it on one thread and on two, which must leave the same, and returns the summary.
-Json same_on_two_threads(const std::string& study, const std::string& words) {
+nlohmann::json same_on_two_threads(const std::string& study, const std::string& words) {
   CAPTURE(study);
   CAPTURE(words);
   const TemporaryFolder one, two;
@@ -42,7 +42,7 @@ Json same_on_two_threads(const std::string& study, const std::string& words) {
   for (const auto& entry : std::filesystem::directory_iterator(one / "run"))
     if (entry.path().extension() == ".csv")
       CHECK(file_text(entry.path()) == file_text(two / ("run/" + entry.path().filename().string())));
-  Json summary = results_in(one / "run");
+  nlohmann::json summary = results_in(one / "run");
   CHECK(summary == results_in(two / "run"));
   CHECK(summary["config"]["preset"] == "tiny");
   return summary;
