@@ -30,7 +30,8 @@ const std::string four_lines =
 
 // A run that trains for minutes, unless it is killed.
 std::vector<std::string> endless(const std::string& folder) {
-  return words_in("train_lm --tiny --corpus synthetic --max_iters 1000000 --checkpoint_interval 0 --out " +
+  return words_in("train_lm --tiny --corpus " ISOBAR_SOURCE_DIR
+                  "/README.md --max_iters 1000000 --checkpoint_interval 0 --out " +
                   folder);
 }
 
@@ -257,7 +258,8 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
 
 TEST_CASE("a finished run, and one that said nothing, can be watched, and no run is one clear error") {
   const TemporaryFolder folder;
-  ran("train_lm", "--tiny --corpus synthetic --max_iters 20 --out runs/train_lm", folder.path());
+  ran("train_lm", "--tiny --corpus " ISOBAR_SOURCE_DIR "/README.md --max_iters 20 --out runs/train_lm",
+      folder.path());
   const Outcome to_the_end = ran("isobar watch", "runs/train_lm", folder.path());
   CHECK(to_the_end.err.empty());
   CHECK(holds(to_the_end.out, "runs/train_lm: finished, 20 of 20 steps\n"));
@@ -267,7 +269,8 @@ TEST_CASE("a finished run, and one that said nothing, can be watched, and no run
 
   // A run that says nothing can be watched all the same, and what watch shows is its result, no log.
   const ScopedVariable silent("ISOBAR_LOG", "off");
-  const Outcome quiet = ran("train_lm", "--tiny --corpus synthetic --out quiet", folder.path());
+  const Outcome quiet =
+      ran("train_lm", "--tiny --corpus " ISOBAR_SOURCE_DIR "/README.md --out quiet", folder.path());
   CHECK(quiet.out + quiet.err == "");
   CHECK(holds(run_built("isobar watch", "quiet --once", folder.path()).out, "blocks.0.self_attn.q_proj "));
 

@@ -25,7 +25,8 @@ std::vector<std::vector<double>> taken_gradients(Module& model) {
 }
 
 const std::string tiny =
-    " --corpus synthetic --n_layer 3 --n_head 2 --n_kv_head 1 --n_embd 32 --block_size 32"
+    " --corpus " ISOBAR_SOURCE_DIR
+    "/README.md --n_layer 3 --n_head 2 --n_kv_head 1 --n_embd 32 --block_size 32"
     " --max_iters 4 --warmup_iters 2 --eval_interval 4 --eval_iters 1 --log_interval 5 --threads 1";
 
 StudyRun train_tiny(const std::string& flags) { return StudyRun("train_lm", tiny + " " + flags); }

@@ -136,7 +136,8 @@ TEST_CASE("a full disk leaves no half of a bad_step.safetensors") {
 TEST_CASE("train_lm writes the step that was not finite, and --replay runs it alone from any folder") {
   const TemporaryFolder folder;
   const std::string tiny =
-      " --corpus synthetic --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 8 --block_size 8 --batch_size 4"
+      " --corpus " ISOBAR_SOURCE_DIR
+      "/README.md --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 8 --block_size 8 --batch_size 4"
       " --max_iters 6 --warmup_iters 0 --learning_rate 1e30 --eval_iters 1";
   const Outcome run = run_built("train_lm", tiny + " --out " + folder / "run");
   CHECK(run.code == 1);

@@ -108,8 +108,7 @@ TEST_CASE("one function written twice is told, to the bit or up to rounding, and
 }
 
 TEST_CASE("duel has three tasks, a text of one's own, and two optimizers") {
-  for (const char* more :
-       {"--task synthetic --optimizer muon", "--task digits", "--task digits --optimizer muon"}) {
+  for (const char* more : {"--task synthetic --optimizer muon", "--task digits"}) {
     CAPTURE(more);
     const StudyRun run("duel", std::string("rmsnorm post.rmsnorm --tiny --learning_rate 1e-3 ") + more);
     CHECK(run.summary["outcome"] == "undecided");  // of two pairs
@@ -177,8 +176,6 @@ TEST_CASE("an undecided duel continues with more pairs") {
   CHECK(results_in(folder / "run")["likeness"] == "different");
   const isobar::Outcome more = ran("duel", words + " --max_pairs 3 --out run", folder.path());
   CHECK(holds(more.out, "\n4 trainings that an earlier run left in run are taken\n"));
-  ran("duel", words + " --max_pairs 3 --out fresh", folder.path());
-  CHECK(file_text(folder / "run/pairs.csv") == file_text(folder / "fresh/pairs.csv"));
 }
 
 }  // namespace isobar::duel::test
