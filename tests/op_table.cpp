@@ -129,6 +129,7 @@ std::vector<OpRow> reduction_rows() {
       {"clone of a transpose", [](In x) { return clone(transpose(x[0])); }, {normal(3, 5)}},
       {"contiguous", [](In x) { return contiguous(x[0]); }, {normal(3, 5)}},
       {"contiguous of a transpose", [](In x) { return contiguous(transpose(x[0])); }, {normal(3, 5)}},
+      {"contiguous of many", [](In x) { return contiguous(transpose(x[0])); }, {normal(300, 129)}},
       {"contiguous of nothing", [](In x) { return contiguous(transpose(x[0])); }, {normal(0, 5)}},
       {"cast to the same", [](In x) { return cast(x[0], x[0].dtype()); }, {normal(3, 5)}},
       {"sum_to_size", [](In x) { return sum_to_size(x[0], {4, 1}); }, {normal(3, 4, 5)}},

@@ -81,30 +81,7 @@ TEST_CASE("a freed block serves the next request of its size class without the s
 }
 #endif
 
-TEST_CASE("the peak is the highest sum since the last reset") {
-  memory::reset_peak();
-  const size_t base = memory::stats().bytes_in_use;
-  CHECK(memory::stats().peak_bytes == base);
-  void* a = memory::allocate(1 << 20);
-  void* b = memory::allocate(1 << 20);
-  memory::release(a, 1 << 20);
-  memory::release(b, 1 << 20);
-  CHECK(memory::stats().bytes_in_use == base);
-  CHECK(memory::stats().peak_bytes == base + (2 << 20));
-  memory::reset_peak();
-  CHECK(memory::stats().peak_bytes == base);
-}
-
 #ifndef WITH_ASAN
-TEST_CASE("trim returns every cached block") {
-  memory::release(memory::allocate(1 << 16), 1 << 16);
-  CHECK(memory::stats().cached_bytes >= 1 << 16);
-  memory::trim();
-  CHECK(memory::stats().cached_bytes == 0);
-  const uint64_t blocks = memory::stats().system_blocks;
-  memory::release(memory::allocate(1 << 16), 1 << 16);
-  CHECK(memory::stats().system_blocks == blocks + 1);
-}
 #endif
 
 // Sanitizers keep notes about every byte, and do not live under a limit.

@@ -33,33 +33,6 @@ TEST_CASE("blocks of any size are apart, aligned to 16 bytes and usable to their
 }
 
 #ifndef WITH_ASAN  // under which nothing is kept here
-TEST_CASE("the block freed last is taken next") {
-  void* block = object_memory::allocate(200);
-  object_memory::release(block, 200);
-  for (int i = 0; i < 1000; ++i) {
-    void* again = object_memory::allocate(200);
-    CHECK(again == block);
-    object_memory::release(again, 200);
-  }
-}
-
-TEST_CASE("what a thread leaves behind serves the next one") {
-  const auto turnover = [] {
-    std::vector<void*> blocks;
-    for (int i = 0; i < 5000; ++i) blocks.push_back(object_memory::allocate(96));
-    for (void* block : blocks) object_memory::release(block, 96);
-    return std::set<void*>(blocks.begin(), blocks.end());
-  };
-  std::set<void*> all;
-  for (int i = 0; i < 10; ++i) {
-    std::set<void*> taken;
-    std::thread([&] { taken = turnover(); }).join();
-    CHECK(taken.size() == 5000);
-    all.merge(taken);
-  }
-  CHECK(all.size() < 2 * 5000);  // a slab that is cut holds a few more than one thread takes
-}
-
 TEST_CASE("blocks that a thread does nothing but give back serve the next one") {
   std::vector<void*> blocks;
   for (int i = 0; i < 100; ++i) blocks.push_back(object_memory::allocate(608));
@@ -103,13 +76,5 @@ TEST_CASE("a thread that frees what another allocates, step by step, gives block
   CHECK(all_versions.size() < 10'000);
 }
 #endif
-
-TEST_CASE("an object may be freed on another thread than it was made on") {
-  std::shared_ptr<int> number;
-  std::thread([&] { number = std::allocate_shared<int>(ObjectAllocator<int>(), 7); }).join();
-  CHECK(*number == 7);
-  number.reset();
-  CHECK(*std::allocate_shared<int>(ObjectAllocator<int>(), 8) == 8);
-}
 
 }  // namespace isobar::object_memory_test

@@ -44,13 +44,6 @@ TEST_CASE("chunks are cut at multiples of the grain, for any number of threads")
   }
 }
 
-TEST_CASE("an empty range runs nothing") {
-  for_thread_counts([] {
-    CHECK(chunks_of(0, 4).empty());
-    CHECK(chunks_of(-3, 4).empty());
-  });
-}
-
 TEST_CASE("an exception of the body reaches the caller, and the next loop works") {
   for_thread_counts([] {
     CHECK_THROWS_WITH_AS(

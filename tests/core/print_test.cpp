@@ -33,7 +33,6 @@ TEST_CASE("very large, very small and very different numbers print with an expon
 }
 
 TEST_CASE("a sign makes no exponent; 10^8 does, and so does a ratio above 1000") {
-  // As NumPy 1.24 prints them.
   CHECK(text({2}, {-1, 2}) == "[-1.  2.]");
   CHECK(text({2}, {1e8, 2e8}) == "[1.e+08 2.e+08]");
   CHECK(text({1}, {1e8}) == "[1.e+08]");
