@@ -18,7 +18,7 @@ std::string configured_with(const std::string& version) {
 }
 
 TEST_CASE("a version of xsimd that vmath.h does not fit is refused when the build is configured") {
-  for (const std::string version : {"7.6.0", "12.0.0", "13.2.0"}) {
+  for (const std::string version : {"7.6.0", "12.0.0"}) {
     CAPTURE(version);
     const std::string text = configured_with(version);
     CAPTURE(text);
