@@ -2,7 +2,6 @@
 #include <fstream>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "../autograd/ops.h"
 #include "../autograd/tape.h"
@@ -146,70 +145,30 @@ void for_each_row(const std::function<void(const OpRow&)>& body) {
   }
 }
 
-std::string ops_header() {
+std::set<std::string> declared_functions() {
   std::ifstream file(ISOBAR_SOURCE_DIR "/autograd/ops.h");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-// What the group of the regular expression holds wherever it matches.
-std::set<std::string> found(const std::string& text, const char* expression) {
-  const std::regex regex(expression);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::regex regex("\n(?:(?:std::vector<)?Tensor>?|Sorted) ([a-z0-9_]+|operator[^(]+)\\(");
   std::set<std::string> names;
   for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
     names.insert((*match)[1]);
   return names;
 }
 
-std::set<std::string> declared_functions() {
-  return found(ops_header(), "\n(?:(?:std::vector<)?Tensor>?|Sorted) ([a-z0-9_]+|operator[^(]+)\\(");
-}
-
-// The functions that operators are written in.
-std::set<std::string> functions_behind_operators() {
-  return found(ops_header(), "\ninline Tensor operator[^{]*\\{ return ([a-z0-9_]+)\\(");
-}
-
 TEST_CASE("every function of ops.h has a row, and every row's function is in ops.h") {
-  std::set<std::string> in_table;
-  for (const OpRow& row : op_rows()) in_table.insert(function_of(row));
-  CHECK(declared_functions().size() > 40);
-  for (const std::string& name : declared_functions()) {
-    CAPTURE(name);
-    CHECK(in_table.contains(name));
-  }
-  for (const std::string& name : in_table) {
-    CAPTURE(name);
-    CHECK(declared_functions().contains(name));
-  }
-}
-
-TEST_CASE("every operator of ops.h is another name of a function in the table") {
-  CHECK(functions_behind_operators().size() > 4);
-  for (const std::string& name : functions_behind_operators()) {
-    CAPTURE(name);
-    CHECK(declared_functions().contains(name));
-  }
-}
-
-TEST_CASE("row names are unique") {
-  std::set<std::string> names;
+  const std::set<std::string> declared = declared_functions();
+  std::set<std::string> in_table, rows;
   for (const OpRow& row : op_rows()) {
-    CAPTURE(row.name);
-    CHECK(names.insert(row.name).second);
+    in_table.insert(function_of(row));
+    CHECK_MESSAGE(rows.insert(row.name).second, row.name, " is there twice");
   }
+  CHECK(declared.size() > 40);
+  for (const std::string& name : declared) CHECK_MESSAGE(in_table.contains(name), name, " has no row");
+  for (const std::string& name : in_table) CHECK_MESSAGE(declared.contains(name), name, " is not in ops.h");
 }
 
-TEST_CASE("the gradient of every op is the slope of its value") {
-  for_each_row([](const OpRow& row) {
-    const GradcheckReport report = gradcheck(row.f, inputs_of(row), {.directions = 2});
-    INFO(report.text);
-    CHECK(report.max_relative_error <= 1e-6);
-  });
-}
-
-TEST_CASE("the second derivative of every op is the slope of its gradient") {
+TEST_CASE(
+    "the gradient of every op is the slope of its value, and the second derivative that of its gradient") {
   for_each_row([](const OpRow& row) {
     const GradcheckReport report = gradcheck(row.f, inputs_of(row), {.order = 2, .directions = 1});
     INFO(report.text);
@@ -217,31 +176,29 @@ TEST_CASE("the second derivative of every op is the slope of its gradient") {
   });
 }
 
-TEST_CASE("an op gives the same value and gradient on a higher-order tape") {
+TEST_CASE("an op and its composed form agree, fused takes fewer nodes, and neither touches the inputs") {
   for_each_row([](const OpRow& row) {
     const std::vector<Tensor> inputs = inputs_of(row);
+    std::vector<uint64_t> versions;
+    for (const Tensor& x : inputs) versions.push_back(raw::storage(x)->version->stamp());
+    const Derived plain = run(row, inputs), composed = run(row, inputs, {.higher_order = true});
     // Both forms round a handful of times at 10⁻¹⁶; a row ruled by its eps multiplies that by some
     // hundreds.
-    check_close(run(row, inputs), run(row, inputs, {.higher_order = true}), 1e-12);
+    check_close(plain, composed, 1e-12);
+    CHECK((row.flags.fused ? plain.recorded < composed.recorded : plain.recorded == composed.recorded));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      CAPTURE(i);
+      CHECK(raw::storage(inputs[i])->version->stamp() == versions[i]);
+      CHECK(same_bits(inputs[i], inputs_of(row)[i]));
+    }
     const std::vector<Tensor> singles = converted(inputs, Dtype::f32);
     check_close(run(row, singles), run(row, singles, {.higher_order = true}), row.flags.f32_tolerance);
   });
 }
 
-TEST_CASE("a fused op records fewer nodes than its composed form") {
+TEST_CASE("an op reads strided input, and a strided gradient from above, as contiguous ones") {
   for_each_row([](const OpRow& row) {
-    const size_t plain = run(row, inputs_of(row)).recorded;
-    const size_t composed = run(row, inputs_of(row), {.higher_order = true}).recorded;
-    if (row.flags.fused)
-      CHECK(plain < composed);
-    else
-      CHECK(plain == composed);
-  });
-}
-
-TEST_CASE("an op reads strided input as it reads contiguous input") {
-  for_each_row([](const OpRow& row) {
-    const std::vector<Tensor> inputs = inputs_of(row);
+    const std::vector<Tensor> inputs = inputs_of(row), leaves = trainable(inputs);
     std::vector<Tensor> spread, turned;
     for (const Tensor& x : inputs) {
       spread.push_back(every_second(x));
@@ -251,6 +208,9 @@ TEST_CASE("an op reads strided input as it reads contiguous input") {
     // A product may read a transposed block without packing it and then sums in another order.
     check_close(run(row, spread), expected, 1e-12);
     check_close(run(row, turned), expected, 1e-12);
+    Tape tape;
+    const Tensor y = row.f(leaves);
+    check_close({y, tape.gradient(y, floats(leaves), every_second(upstream(y)))}, expected, 1e-12);
   });
 }
 
@@ -276,16 +236,6 @@ TEST_CASE("NaN and infinity make the same elements not finite as in the composed
         // Of a gradient at infinity one form may give the limit and the other 0 · ∞.
         if (std::isnan(odd)) CHECK(finite(fused.dx[0]) == finite(composed.dx[0]));
       }
-  });
-}
-
-TEST_CASE("an op takes a strided gradient from above") {
-  for_each_row([](const OpRow& row) {
-    const std::vector<Tensor> inputs = inputs_of(row), leaves = trainable(inputs);
-    Tape tape;
-    const Tensor y = row.f(leaves);
-    Derived strided{y, tape.gradient(y, floats(leaves), every_second(upstream(y)))};
-    check_close(strided, run(row, inputs), 1e-12);
   });
 }
 
@@ -332,21 +282,6 @@ TEST_CASE("without a tape, or without trainable inputs, nothing is recorded") {
   });
 }
 
-TEST_CASE("an op and its gradient leave the inputs untouched") {
-  for_each_row([](const OpRow& row) {
-    const std::vector<Tensor> inputs = inputs_of(row);
-    std::vector<uint64_t> versions;
-    for (const Tensor& x : inputs) versions.push_back(raw::storage(x)->version->stamp());
-    run(row, inputs);
-    run(row, inputs, {.higher_order = true});
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      CAPTURE(i);
-      CHECK(raw::storage(inputs[i])->version->stamp() == versions[i]);
-      CHECK(same_bits(inputs[i], inputs_of(row)[i]));
-    }
-  });
-}
-
 TEST_CASE("a tensor that is overwritten after forward changes no gradient, or backward says so") {
   struct Walk {
     int order;
@@ -382,27 +317,19 @@ TEST_CASE("a tensor that is overwritten after forward changes no gradient, or ba
   });
 }
 
-TEST_CASE("an op used twice on the same tensors doubles their gradients") {
+TEST_CASE("an op gives the same gradient whether others hold dy or it may write over it, once or twice") {
   for_each_row([](const OpRow& row) {
-    const std::vector<Tensor> leaves = trainable(inputs_of(row));
+    const std::vector<Tensor> leaves = trainable(inputs_of(row)), shared = run(row, leaves).dx;
     Tape tape;
-    const Tensor y = row.f(leaves) + row.f(leaves);
-    const std::vector<Tensor> twice = tape.gradient(y, floats(leaves), upstream(y));
-    const std::vector<Tensor> once = run(row, leaves).dx;
-    // Where an input has a single use in the op the sum is dx + dx, which is exact; several uses may round.
-    for (size_t i = 0; i < once.size(); ++i) CHECK(difference(twice[i], once[i] * 2) <= 1e-14);
-  });
-}
-
-TEST_CASE("an op that is the only owner of dy, and may write over it, gives the same gradient") {
-  for_each_row([](const OpRow& row) {
-    const std::vector<Tensor> leaves = trainable(inputs_of(row));
-    Tape tape;
-    const Tensor y = row.f(leaves);
-    const Tensor scaled = y * upstream(y);  // its backward makes a dy that nobody else holds
-    const std::vector<Tensor> owned = tape.gradient(scaled, floats(leaves));
-    const std::vector<Tensor> shared = run(row, leaves).dx;
-    for (size_t i = 0; i < shared.size(); ++i) CHECK(same_bits(owned[i], shared[i]));
+    const Tensor y = row.f(leaves), twice = row.f(leaves) + row.f(leaves), dy = upstream(y);
+    // The backward of the product makes a dy that nobody else holds; that of the sum gives one to both.
+    const std::vector<Tensor> owned = tape.gradient(y * dy, floats(leaves)),
+                              doubled = tape.gradient(twice, floats(leaves), dy);
+    for (size_t i = 0; i < shared.size(); ++i) {
+      CHECK(same_bits(owned[i], shared[i]));
+      // Where an input has a single use in the op the sum is dx + dx, which is exact; several uses may round.
+      CHECK(difference(doubled[i], shared[i] * 2) <= 1e-14);
+    }
   });
 }
 
