@@ -67,12 +67,6 @@ LanguageModelConfig everything_else() {
   return config;
 }
 
-LanguageModelConfig placed(Placement placement) {
-  LanguageModelConfig config = llama();
-  config.placement = placement;
-  return config;
-}
-
 NGPTConfig ngpt() {
   return {.vocab_size = 7, .block_size = 6, .n_layer = 2, .n_head = 2, .n_embd = 4, .hidden = 6};
 }
@@ -116,14 +110,9 @@ const std::vector<ModuleRow>& module_rows() {
       {"DyTSqrtD", make<DyTSqrtD>(5), normal(4, 5)},
       {"DyISRU", make<DyISRU>(5), normal(4, 5)},
 
-      {"DyISRU without bias", make<DyISRU>(5, DyISRUOptions{.bias = false}), normal(4, 5)},
       {"Derf", make<Derf>(5), normal(4, 5)},
-      {"Derf without bias", make<Derf>(Shape{2, 3}, DerfOptions{.alpha = 0.8, .bias = false}),
-       normal(4, 2, 3)},
       {"CenterNorm", make<CenterNorm>(5), normal(4, 5)},
-      {"CenterNorm over two dimensions", make<CenterNorm>(Shape{2, 3}), normal(4, 2, 3)},
       {"StdNorm", make<StdNorm>(5), normal(4, 5)},
-      {"StdNorm over two dimensions", make<StdNorm>(Shape{2, 3}), normal(4, 2, 3)},
       {"RowBatchNorm", make<RowBatchNorm>(4), normal(2, 5, 4)},
       {"RowBatchNorm over two dimensions, without bias",
        make<RowBatchNorm>(Shape{2, 3}, RowBatchNormOptions{.bias = false}), normal(5, 2, 3)},
@@ -188,8 +177,6 @@ const std::vector<ModuleRow>& module_rows() {
       {"LanguageModel, Llama", make<LanguageModel>(llama(), rng), indices(7, 2, 5)},
       {"LanguageModel, nanoGPT", make<LanguageModel>(nano_gpt(), rng), indices(7, 2, 5)},
       {"LanguageModel, post-norm DyT, untied", make<LanguageModel>(everything_else(), rng), indices(7, 2, 5)},
-      {"LanguageModel, peri", make<LanguageModel>(placed(Placement::peri), rng), indices(7, 2, 5)},
-      {"LanguageModel, Fixup", make<LanguageModel>(placed(Placement::fixup), rng), indices(7, 2, 5)},
       {"NGPT", make<NGPT>(ngpt(), rng), indices(7, 2, 5)},
       {"NGPTBlock", make<NGPTBlock>(ngpt(), rng), normal(2, 3, 4)},
       {"LearnedScale", make<LearnedScale>(4, 0.05, 0.5), normal(2, 3, 4)},
