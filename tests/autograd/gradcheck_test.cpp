@@ -24,12 +24,6 @@ TensorFunction wrong_square(double mistake) {
   };
 }
 
-TEST_CASE("gradcheck passes a right gradient with room to spare") {
-  const GradcheckReport report = gradcheck([](In x) { return tanh(x[0]); }, {some({3, 5})}, {.order = 2});
-  CHECK(report.max_relative_error < 1e-7);
-  CHECK(report.order > 0);
-}
-
 TEST_CASE("gradcheck measures a mistake of one in a hundred thousand") {
   for (const Shape& shape : {Shape{3, 5}, Shape{40, 50}}) {
     const GradcheckReport report = gradcheck(wrong_square(1e-5), {some(shape)});
@@ -102,13 +96,9 @@ TEST_CASE("gradcheck passes integers on and survives empty inputs") {
   CHECK(empty.text == "gradcheck: nothing to compare, all inputs are empty");
 }
 
-TEST_CASE("gradcheck of a constant finds zero on both sides") {
+TEST_CASE("gradcheck of a constant finds zero on both sides, and of equal errors tells the first") {
   const auto constant = [](In x) { return ones(x[0].shape(), Dtype::f64); };
   CHECK(gradcheck(constant, {some({3})}, {.order = 2}).max_relative_error == 0);
-}
-
-TEST_CASE("of entries that are equally wrong gradcheck tells the first") {
-  const auto constant = [](In x) { return ones(x[0].shape(), Dtype::f64); };
   CHECK(gradcheck(constant, {some({3})}).element == 0);
 }
 

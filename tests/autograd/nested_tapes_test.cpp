@@ -28,38 +28,10 @@ TEST_CASE("an inner tape sees the outer tape's tensors as leaves") {
   CHECK(x.grad().item() == 108);
 }
 
-TEST_CASE("an inner tape leaves the outer one's trainable leaves in place") {
-  const Tensor w = leaf(number(2));
-  Tape outer;
-  const Tensor y = square(w);
-  {
-    Tape inner;
-    inner.backward(w * 5.0);
-  }
-  CHECK(w.grad().item() == 5);
-  outer.backward(y * w);
-  CHECK(w.grad().item() == 5 + 12);
-}
-
 TEST_CASE("a tape that may not nest leaves the outer one active") {
   Tape outer;
   CHECK_THROWS_AS(Tape({.higher_order = true}), Error);
   CHECK(Tape::active() == &outer);
-}
-
-TEST_CASE("NoTape pauses recording and the tape goes on after it") {
-  const Tensor x = leaf(number(3));
-  Tape tape;
-  {
-    NoTape pause;
-    CHECK(Tape::active() == nullptr);
-    const Tensor y = square(x);
-    CHECK(raw::slot(y).tape == 0);
-    CHECK(message_of([&] { tape.gradient(x, {x}); }) == "gradient: this tape is not the active one");
-  }
-  CHECK(Tape::active() == &tape);
-  CHECK(tape.gradient(square(x), {x})[0].item() == 6);
-  CHECK(tape.recorded() == 1);
 }
 
 TEST_CASE("three tapes end in every order, paused or not, and the innermost that lives records") {
@@ -111,25 +83,6 @@ TEST_CASE("a paused tape that ends leaves the tapes around it paused, and those 
   CHECK(x.grad().item() == 6);
 }
 
-TEST_CASE("a tape opened under NoTape sees the outer tape's tensors as leaves") {
-  const Tensor w = leaf(number(2));
-  Tape outer;
-  const Tensor y = w * w * w;
-  double slope = 0;
-  {
-    const NoTape pause;
-    Tape inner;
-    const Tensor z = square(y) * w;
-    const std::vector<Tensor> gradients = inner.gradient(z, {y, w});
-    CHECK(gradients[0].item() == 2 * 8 * 2);  // 2 y w, y being a leaf here
-    CHECK(gradients[1].item() == 64);         // y², without the way through y
-    slope = gradients[0].item();
-  }
-  CHECK_FALSE(w.grad().defined());
-  outer.backward(y, number(slope));
-  CHECK(w.grad().item() == 32 * 3 * 4);
-}
-
 TEST_CASE("listeners end in any order, under a pause too") {
   const Tensor x = leaf(number(3));
   std::optional<TapeTrace> outer, inner;
@@ -160,23 +113,6 @@ TEST_CASE("a tape belongs to the thread that made it, which alone records on it 
   CHECK(tape.recorded() == 1);
   tape.backward(loss);
   CHECK(x.grad().item() == 6);
-}
-
-TEST_CASE("two threads with a tape each share parameters") {
-  const Tensor w = leaf(Rng(1).normal({8, 8}, 0, 1, Dtype::f64));
-  const auto gradient = [&] {
-    Tape tape;
-    return tape.gradient(sum(tanh(linear(w, w))), {w})[0].to_vector<double>();
-  };
-  const Doubles alone = gradient();
-  std::vector<int> wrong(2, 0);
-  std::vector<std::thread> threads;
-  for (int& count : wrong)
-    threads.emplace_back([&] {
-      for (int i = 0; i < 200; ++i) count += gradient() != alone;
-    });
-  for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == std::vector<int>{0, 0});
 }
 
 TEST_CASE("a tape and a listener that another thread ends leave the lists of the thread that made them") {

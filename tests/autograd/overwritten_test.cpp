@@ -57,14 +57,4 @@ TEST_CASE("indices that were overwritten before backward are refused by the name
   }
 }
 
-TEST_CASE("i32 indices are copied: overwriting the caller's changes nothing") {
-  const Tensor table = ones({3, 2}).set_trainable();
-  Tensor at = raw::cast(integers(0, 2), Dtype::i32);
-  Tape tape;
-  const Tensor loss = sum(embedding(at, table));
-  assign(at, zeros({2}, Dtype::i32));
-  tape.backward(loss);
-  CHECK(table.grad().to_vector<double>() == Doubles{1, 1, 0, 0, 1, 1});
-}
-
 }  // namespace isobar::overwritten_test

@@ -43,8 +43,6 @@ double slope_at(double x, const F& f) {
   return std::get<0>(kernels::slopes_of(y)).v.get(0);
 }
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 TEST_CASE("a formula on registers equals the same formula on tensors, and so do its slopes") {
   check_formula("sums and products",
                 [](auto x, auto z) { return (x + z) * (x - 2) / (z + 1) - x * -z + 3 / x; });
@@ -89,18 +87,6 @@ TEST_CASE("the side of where() that is not chosen does not count, even if it is 
   CHECK(slope_at(4, f) == 0.25);
 }
 
-TEST_CASE("NaN stays NaN, in the value and in the slope") {
-  for (const double slope : {slope_at(nan, [](auto x) { return x * tanh(softplus(x)); }),
-                             slope_at(nan, [](auto x) { return where(x <= 0, 0, square(x)); }),
-                             slope_at(nan, [](auto x) { return square(maximum(x, 0)); }),
-                             slope_at(nan, [](auto x) { return erf(x) + sigmoid(x); })})
-    CHECK(std::isnan(slope));
-  CHECK(std::isnan(mish(full({1}, nan)).item()));
-  CHECK(std::isnan(pointwise(
-                       "f", [](auto x) { return maximum(0, minimum(x, 1)); }, full({3}, nan))
-                       .to_vector<float>()[2]));
-}
-
 TEST_CASE("what a value does not depend on has no slope, by its type; outer functions share a factor") {
   using Pair = std::index_sequence<0, 1>;
   const auto x = kernels::seed<0>(Lane<float>(0.5), Pair());
@@ -125,60 +111,6 @@ TEST_CASE("a result without slopes gives gradients of zero") {
   CHECK(y.to_vector<double>() == std::vector<double>{1, 1, 1});
   for (const Tensor& dx : tape.gradient(y, {x, c}))
     CHECK(dx.to_vector<double>() == std::vector<double>{0, 0, 0});
-}
-
-TEST_CASE("scalars and channels get the sums of their terms") {
-  const auto f = [](auto x, auto a, auto w, auto z, auto b) { return w * sigmoid(a * x) * z + b; };
-  const Tensor x = Rng(1).normal({300, 129}).set_trainable(), z = Rng(2).normal({300, 129}).set_trainable(),
-               w = Rng(3).normal({129}).set_trainable(), a = full({}, 0.7).set_trainable();
-  const auto gradients = [&](bool composed) {
-    Tape tape({.higher_order = composed});
-    const Tensor y = pointwise("f", f, x, scalar(a), channel(w), z, channel({}, "b", 0.5));
-    return tape.gradient(y, {x, a, w, z}, Rng(4).normal({300, 129}));
-  };
-  const std::vector<Tensor> composed = gradients(true), first = gradients(false);
-  for (size_t i = 0; i < first.size(); ++i) {
-    CAPTURE(i);
-    CHECK(first[i].shape() == composed[i].shape());
-    CHECK(difference(first[i], composed[i]) <= 1e-5);  // some tens of roundings of f32
-  }
-}
-
-TEST_CASE("an input that is a constant gets no gradient, and the others get theirs") {
-  const auto f = [](auto x, auto a, auto w, auto z) { return w * tanh(a * x) * z; };
-  const std::vector<Tensor> in{numbers("x", {4, 17}), numbers("a", {1}), numbers("w", {17}),
-                               numbers("z", {4, 17})};
-  for (size_t alone = 0; alone < in.size(); ++alone) {
-    std::vector<Tensor> some, all;
-    for (size_t i = 0; i < in.size(); ++i) {
-      some.push_back(i == alone ? in[i].detach().set_trainable() : in[i].detach());
-      all.push_back(in[i].detach().set_trainable());
-    }
-    const auto gradient = [&](const std::vector<Tensor>& leaves) {
-      Tape tape;
-      const Tensor y = pointwise("f", f, leaves[0], scalar(leaves[1]), channel(leaves[2]), leaves[3]);
-      return tape.gradient(y, {leaves[alone]})[0];
-    };
-    CHECK(same_bits(gradient(some), gradient(all)));
-  }
-}
-
-TEST_CASE("a number, and no numbers at all, go through a formula") {
-  const Tensor x = full({}, 3.0, Dtype::f64).set_trainable(), a = full({1}, 2.0, Dtype::f64);
-  for (const bool composed : {false, true}) {
-    Tape tape({.higher_order = composed});
-    const Tensor y = pointwise(
-        "f", [](auto v, auto s) { return v * v * s; }, x, scalar(a));
-    CHECK(y.shape() == Shape{});
-    CHECK(y.item() == 18);
-    CHECK(tape.gradient(y, {x})[0].item() == 12);
-  }
-  const Tensor none = zeros({0, 4}).set_trainable(), w = ones({4}).set_trainable();
-  Tape tape;
-  const Tensor y = pointwise(
-      "f", [](auto v, auto s) { return v * s; }, none, channel(w));
-  CHECK(y.shape() == Shape{0, 4});
-  CHECK(tape.gradient(y, {w})[0].to_vector<float>() == std::vector<float>(4));
 }
 
 TEST_CASE("pointwise says which argument does not fit") {

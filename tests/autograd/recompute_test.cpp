@@ -142,37 +142,6 @@ TEST_CASE("a function may return what it was given, a weight or a constant") {
     CHECK((step([&](const Tensor& h) { return recompute(f, h); }) == step(f)));
 }
 
-TEST_CASE("gradient() and leaves() see through a function that is computed again") {
-  Linear layer(5, 5, Rng(1));
-  const Tensor x = Rng(2).normal({2, 5}).set_trainable();
-  Tape tape;
-  const Tensor h = x * 3.0;
-  const Tensor y = sum(square(recompute([&](const Tensor& v) { return tanh(layer(v)); }, h)));
-  CHECK(tape.leaves().size() == 3);
-  const std::vector<Tensor> gradients = tape.gradient(y, {h, layer.weight});
-  CHECK_FALSE(layer.weight.grad().defined());
-  Tape plain;
-  const Tensor g = x * 3.0;
-  const std::vector<Tensor> expected = plain.gradient(sum(square(tanh(layer(g)))), {g, layer.weight});
-  for (size_t i = 0; i < 2; ++i) CHECK((bits(gradients[i]) == bits(expected[i])));
-}
-
-TEST_CASE("running statistics move once") {
-  for (const bool again : {false, true}) {
-    BatchNorm1d norm(4);
-    const Tensor x = Rng(1).normal({6, 4}).set_trainable();
-    {
-      Tape tape;
-      tape.backward(sum(square(again ? recompute([&](const Tensor& h) { return norm(h); }, x) : norm(x))));
-    }
-    CHECK(norm.num_batches_tracked.item() == 1);
-    BatchNorm1d once(4);
-    once(x);
-    CHECK((bits(norm.running_mean) == bits(once.running_mean)));
-    CHECK((bits(norm.running_var) == bits(once.running_var)));
-  }
-}
-
 TEST_CASE("a language model's running statistics move once a step, computed again or not") {
   LanguageModelConfig config = small();
   config.norm = "batchnorm";
@@ -234,11 +203,11 @@ TEST_CASE("a block's activations are there one block at a time") {
   const WithThreads one(1);  // scratch of threads would count
   LanguageModelConfig config = small();
   config.n_layer = 12;
-  config.block_size = 256;
+  config.block_size = 128;
   LanguageModel model(config, Rng(1));
   const auto peak = [&](bool checkpointing) {
     model.config.activation_checkpointing = checkpointing;
-    const Tensor x = Rng(2).integers({4, 256}, 17);
+    const Tensor x = Rng(2).integers({4, 128}, 17);
     size_t bytes = 0;
     for (int i = 0; i < 2; ++i) {  // the first step also takes room for gradients' handles
       const size_t before = memory::stats().bytes_in_use;
@@ -345,27 +314,6 @@ TEST_CASE("a constant that recompute's function reads by unrecorded ops alone is
       sum(recompute([&](const Tensor& h) { return h * row(signs); }, leaf(ones({32}, Dtype::f64))));
   signs.assign(32, -1);  // a row of equal changes, which might cancel out
   CHECK(message_of([&] { tape.backward(y); }).starts_with("recompute: the function gave other values [32]"));
-}
-
-TEST_CASE("recompute of a function with constants that nobody overwrites goes through") {
-  const Tensor x = leaf(number(3)), buffer = number(5);
-  Tape tape;
-  // A constant made and freed in the function: its memory serves other tensors before backward.
-  const Tensor y = recompute([&](const Tensor& h) { return h * (buffer + 1) * number(2); }, x);
-  for (int i = 0; i < 100; ++i) number(i);
-  tape.backward(y);
-  CHECK(x.grad().item() == 12);
-}
-
-TEST_CASE("a weight of recompute's function that is frozen before backward is refused") {
-  Tensor w = leaf(number(2));
-  const Tensor x = leaf(number(3));
-  Tape tape;
-  const Tensor y = recompute([&](const Tensor& h) { return h * w; }, x);
-  w.set_trainable(false);
-  CHECK(message_of([&] { tape.backward(y); }) ==
-        "recompute: the function gave [] from 2 tensors that want a gradient, and in backward [] from 1; it "
-        "must do the same twice");
 }
 
 TEST_CASE("an exception in a piece that is computed again leaves the tape as it was") {

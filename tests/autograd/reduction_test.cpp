@@ -9,14 +9,6 @@ TEST_CASE("max shares its gradient among ties and passes NaN on") {
   check_values(max(row({-inf, -inf})), {-inf});
 }
 
-TEST_CASE("sums of nothing are zero, means of nothing NaN") {
-  check_values(sum(zeros({0})), {0});
-  check_values(sum(zeros({0, 2}), {0}), {0, 0});
-  check_values(mean(zeros({0})), {nan});
-  check_values(mean(zeros({0, 2}), {0}), {nan, nan});
-  check_values(matmul(zeros({2, 0}), zeros({0, 1})), {0, 0});
-}
-
 TEST_CASE("softplus and logsumexp stay finite where exponentials overflow") {
   check_op([](In x) { return softplus(x[0]); }, {{-1000, 0, 1000, nan}}, {0, std::log(2), 1000, nan},
            {{0, 0.5, 1, nan}});
@@ -83,23 +75,6 @@ TEST_CASE("a standard deviation has the range of its dtype, and so has its gradi
       CHECK(y.item() / scale == doctest::Approx(std::sqrt(3.5)));
       check_values(tape.gradient(y, {x})[0] * (4 * std::sqrt(3.5)), {-2, -1, 0, 3}, 1e-5);
     }
-}
-
-TEST_CASE("a constant row is normalized to zero, whatever its size") {
-  for (double level : {0.0, 1.0, 1e6}) {
-    CAPTURE(level);
-    check_values(layer_norm(full({1, 4}, level), 4, {}, {}, 1e-5), {0, 0, 0, 0});
-  }
-  check_values(rms_norm(zeros({1, 3}), 3, {}, 1e-5), {0, 0, 0});
-}
-
-TEST_CASE("norms of f32 keep their digits far from zero") {
-  // 10000 + {0, 1, 2, 3}: the mean of squares would lose the variance, two passes keep it.
-  const Tensor x = affine(arange(4, Dtype::f32), 1, 10000);
-  const Tensor shifted = layer_norm(reshape(x, {1, 4}), 4, {}, {}, 0);
-  const Tensor plain = layer_norm(reshape(arange(4, Dtype::f32), {1, 4}), 4, {}, {}, 0);
-  for (int64_t i = 0; i < 4; ++i)
-    CHECK(shifted.at({0, i}) == doctest::Approx(plain.at({0, i})).epsilon(1e-6));
 }
 
 TEST_CASE("statistics given to batch norm count as constants") {
