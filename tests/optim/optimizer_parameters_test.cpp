@@ -1,11 +1,10 @@
-// What a step takes: many parameters or few, of both float types, strided gradients, empty tensors; and what
-// it refuses: none, shared numbers, replaced parts of a model, no gradient.
+// What a step takes: parameters of both float types, strided gradients, empty tensors; and what it refuses:
+// shared numbers, replaced parts of a model, no gradient. (Many parameters: spec/same_as_spec.cpp.)
 #include "../../autograd/tape.h"
 #include "../../nn/activation.h"
 #include "../../nn/linear.h"
 #include "../../nn/sequential.h"
 #include "../message_of.h"
-#include "../thread_counts.h"
 #include "optimizer_values.h"
 
 namespace isobar::optimizer_parameters_test {
@@ -27,50 +26,6 @@ TEST_CASE("a step uses up gradients and counts updates per parameter") {
   b.set_grad(row({1}));
   CHECK(optimizer.step() == 2);
   CHECK(state_of(optimizer).at("steps").to_vector<int64_t>() == std::vector<int64_t>{2, 1});
-}
-
-TEST_CASE("a step over many tensors is that of each alone, for 1, 2, 3 and 8 threads") {
-  // Small tensors that share a chunk, large ones that fill several, an empty one, and some without a
-  // gradient.
-  const std::vector<int64_t> sizes = {1, 15, 16, 17, 511, 513, 0, 3 * (1 << 13) + 77, 1, 513, 20'000, 17};
-  const auto make_all = [&](Dtype dtype) {
-    std::vector<Tensor> all;
-    for (size_t i = 0; i < sizes.size(); ++i)
-      all.push_back(Rng(1).split(i).normal(Shape{sizes[i]}, 0, 1, dtype).set_trainable());
-    return all;
-  };
-  const auto set_gradients = [](const std::vector<Tensor>& all, uint64_t t) {
-    for (size_t i = 0; i < all.size(); ++i)
-      if ((i + t) % 4 != 3)
-        all[i].set_grad(Rng(2).split(t).split(i).normal(all[i].shape(), 0, 1, all[i].dtype()));
-  };
-  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
-    std::vector<Tensor> alone = make_all(dtype);
-    std::vector<std::unique_ptr<AdamW>> optimizers;
-    for (const Tensor& one : alone) optimizers.push_back(std::make_unique<AdamW>(std::vector<Tensor>{one}));
-    for (uint64_t t = 0; t < 3; ++t) {
-      set_gradients(alone, t);
-      for (size_t i = 0; i < alone.size(); ++i)
-        if (alone[i].grad().defined()) optimizers[i]->step();
-    }
-    std::vector<double> norms;
-    for_thread_counts([&] {
-      CAPTURE(threads());
-      const std::vector<Tensor> together = make_all(dtype);
-      AdamW optimizer(together);
-      for (uint64_t t = 0; t < 3; ++t) {
-        set_gradients(together, t);
-        norms.push_back(grad_norm(together));
-        optimizer.step();
-      }
-      for (size_t i = 0; i < together.size(); ++i) {
-        CAPTURE(i);
-        CHECK_FALSE(together[i].grad().defined());
-        CHECK(together[i].to_vector<double>() == alone[i].to_vector<double>());
-      }
-    });
-    for (size_t i = 3; i < norms.size(); ++i) CHECK(norms[i] == norms[i % 3]);
-  }
 }
 
 TEST_CASE("parameters of both float types share a step") {

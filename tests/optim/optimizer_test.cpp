@@ -88,28 +88,12 @@ TEST_CASE("optimizers take the steps that PyTorch takes") {
   }
 }
 
-TEST_CASE("a parameter without gradient keeps its value and its momentum, weight decay or not") {
-  Tensor w = parameter({1, -2}), other = parameter({1});
-  SGD optimizer({w, other}, {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.5});
-  set_gradient(w, 0);
-  optimizer.step();
-  set_gradient(other, 0);
-  const Doubles value = w.to_vector<double>();
-  const Doubles momentum = state_of(optimizer).at("0.momentum").to_vector<double>();
-  optimizer.step();
-  CHECK(w.to_vector<double>() == value);
-  CHECK(state_of(optimizer).at("0.momentum").to_vector<double>() == momentum);
-}
-
-TEST_CASE("optimizers list their state by name, zero from the start") {
+TEST_CASE("optimizers list their state by name") {
   Tensor w = parameter({1, 2, 3}), b = parameter({1});
   Adam adam_optimizer({w, b});
   SGD sgd_optimizer({w, b});
   std::vector<std::string> names;
-  for (const auto& [name, buffer] : state_of(adam_optimizer)) {
-    names.push_back(name);
-    for (double x : buffer.to_vector<double>()) CHECK(x == 0);
-  }
+  for (const auto& [name, buffer] : state_of(adam_optimizer)) names.push_back(name);
   CHECK(names == std::vector<std::string>{"0.first_moment", "0.second_moment", "1.first_moment",
                                           "1.second_moment", "steps"});
   CHECK(state_of(adam_optimizer).at("0.first_moment").shape() == Shape{3});
@@ -137,31 +121,6 @@ TEST_CASE("a step gives the same bits for 1, 2, 3 and 8 threads") {
         return results;
       });
     }
-}
-
-TEST_CASE("clipping on the way through a step gives the bits of clipping before it") {
-  for (const Row& row : rows) {
-    CAPTURE(row.name);
-    std::vector<Doubles> results;
-    for (const bool on_the_way : {false, true}) {
-      Tensor w = parameter({1, -2, 0.5, 3}), b = parameter({0.25, -0.75});
-      const Made optimizer = row.make(w, b);
-      for (int t = 0; t < 4; ++t) {
-        set_gradient(w, t);
-        if (t != 1) set_gradient(b, t);
-        if (on_the_way) {
-          optimizer->step(clip_factor(grad_norm({w, b}), 0.75));
-        } else {
-          clip_grad_norm({w, b}, 0.75);
-          optimizer->step();
-        }
-      }
-      results.push_back(w.to_vector<double>());
-      results.push_back(b.to_vector<double>());
-    }
-    CHECK(results[0] == results[2]);
-    CHECK(results[1] == results[3]);
-  }
 }
 
 TEST_CASE("optimizers have PyTorch's defaults, Muon those of Keller Jordan's program") {

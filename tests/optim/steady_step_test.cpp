@@ -1,10 +1,12 @@
 // A training step asks the system for memory twice at most: from the third step on all blocks are old ones.
+#include <doctest/doctest.h>
+
 #include "../../autograd/autograd.h"
 #include "../../core/address_sanitizer.h"
+#include "../../core/parallel.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"
-#include "../thread_counts.h"
 
 namespace isobar::steady_step_test {
 
@@ -19,7 +21,8 @@ uint64_t blocks_after_warm_up(const std::function<void(int64_t)>& step) {
 }
 
 TEST_CASE("a multilayer perceptron's step needs no new storage from the third on") {
-  for_thread_counts([] {
+  for (const int count : {1, 3}) {
+    const WithThreads guard(count);
     Sequential net;
     for (int i = 0; i < 4; ++i) {
       net.add(std::make_unique<Linear>(65, 65, Rng(1).split(i)));
@@ -36,7 +39,7 @@ TEST_CASE("a multilayer perceptron's step needs no new storage from the third on
             clip_grad_norm(parameters(net), 1);
             optimizer.step();
           }) == 0);
-  });
+  }
 }
 
 TEST_CASE("a language model's step needs no new storage from the third on, with other tokens each time") {
@@ -45,7 +48,8 @@ TEST_CASE("a language model's step needs no new storage from the third on, with 
     bool checkpointing;
     int64_t vocab_size;
   };
-  for_thread_counts([] {
+  for (const int count : {1, 3}) {
+    const WithThreads guard(count);
     for (const Variant& variant :
          {Variant{"rmsnorm", false, 17}, Variant{"layernorm", false, 17}, Variant{"dyt", false, 17},
           Variant{"rmsnorm", true, 17}, Variant{"rmsnorm", true, LanguageModel::large_vocabulary}}) {
@@ -74,7 +78,7 @@ TEST_CASE("a language model's step needs no new storage from the third on, with 
       // panels and strips, of two sizes.
       CHECK(blocks <= 6 * static_cast<uint64_t>(threads() - 1));
     }
-  });
+  }
 }
 
 }  // namespace isobar::steady_step_test
