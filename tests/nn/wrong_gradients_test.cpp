@@ -11,6 +11,7 @@ using namespace wrong_layers;
 using wrong_layers::In;
 
 Tensor same_dy(In dy, In, In) { return dy; }
+Tensor above(In x, double threshold) { return where(x > threshold, ones(x.shape(), x.dtype()), 0); }
 Tensor sum_last(In x) { return sum(x, {-1}, true); }
 Tensor row_mean(In x) { return mean(x, {-1}, true); }
 
@@ -110,6 +111,13 @@ std::vector<LayerRow> classics() {
       {"a factor captured by reference, which has ended",
        by_hand([](In x) { return x * 3; }, [](In dy, In, In) { return dy * 6.9e-310; }),
        {"wrong factor"}},
+      {"leaky ReLU that leaks nothing back",
+       by_hand([](In x) { return relu(x) - relu(-x) * 0.1; },
+               [](In dy, In, In x) { return dy * above(x, 0); }),
+       {"one-sided"}},
+      {"ReLU with its mask inverted",
+       by_hand([](In x) { return relu(x); }, [](In dy, In, In x) { return dy * (1 - above(x, 0)); }),
+       {"one-sided"}},
   };
 }
 
@@ -166,6 +174,15 @@ TEST_CASE("check_layer names the cause of a mistake in a larger formula") {
                }),
        {"row factor"},
        std::vector{numbers({4, 6}), numbers({4, 6}, 2)}},
+      {"a window one longer in backward",
+       by_hand(
+           [](In x) {
+             return x + pad(slice(x, 1, 0, 4), {1, 0});
+           },
+           [](In dy, In, In) {
+             return dy + pad(slice(dy, 1, 1, 5), {0, 1}) + pad(slice(dy, 1, 2, 5), {0, 2});
+           }),
+       {"cross-talk: backward links index 2 of dy with index 0 of x"}},
       {"log-sum-exp: dx = dy exp(x)",
        by_hand([](In x) { return logsumexp(x, {1}); },
                [](In dy, In, In x) { return unsqueeze(dy, 1) * exp(x); }),
