@@ -3,7 +3,6 @@
 
 #include "../../nn/dropout.h"
 #include "../../nn/model.h"
-#include "../small_tensors.h"
 
 namespace isobar::dropout_test {
 

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include "../../autograd/tape.h"
-#include "../../nn/activation.h"
 #include "../../nn/linear.h"
 #include "../../optim/optim.h"
 #include "../small_tensors.h"

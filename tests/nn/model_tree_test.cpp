@@ -124,15 +124,10 @@ TEST_CASE("two parameters that are draws of one key are refused with both names,
   Sequential orthogonal(Linear(init::orthogonal({4, 3}, rng)), Linear(init::orthogonal({3, 4}, rng)));
   CHECK(message_of([&] { parameters(orthogonal); }).find("are draws of one key") != std::string::npos);
 
-  // Loaded values, tied tensors, keys of their own and other sizes are no repetition.
+  // Loaded values are no repetition.
   Sequential loaded(Linear(3, 3, rng), Linear(3, 3, rng));
   load_state(loaded, named_state(loaded));
   CHECK(parameters(loaded).size() == 4);
-  const Tensor shared = rng.normal({3, 3});
-  Sequential tied{Linear(shared), Linear(shared)};
-  CHECK(parameters(tied).size() == 1);
-  Sequential split(Linear(3, 3, rng.split("a")), Linear(3, 3, rng.split("b")));
-  CHECK(parameters(split).size() == 4);
 }
 
 TEST_CASE("tied tensors are one parameter, and stay tied through convert, load and a move") {
