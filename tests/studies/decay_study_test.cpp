@@ -1,9 +1,24 @@
 // decay_study as its users run it.
+#include "decay_nets.h"
 #include "study_run.h"
 
 namespace isobar::decay_study_test {
 
 using doctest::Approx;
+
+TEST_CASE("the program measures what the tests of its parts measure") {
+  const decay::Config config =
+      decay::config_of({.norm = "rmsnorm", .loss = "random", .depth = 3, .width = 16, .activation = "silu"});
+  const decay::Signals signals = decay::measure(config, 3);
+  const StudyRun run(
+      "decay_study",
+      "--norm rmsnorm --activation silu --loss random --depth 3 --width 16 --seeds 1 --seed 3");
+  for (size_t i = 0; i < 3; ++i) {
+    const Json& layer = run.summary.at("layers").at(i);
+    CHECK(layer.at("std").at("output").at("median") == signals.layers.at(i).output_std);
+    CHECK(layer.at("grad_norm").at("weight").at("median") == signals.layers.at(i).weight_gradient_norm);
+  }
+}
 
 TEST_CASE("seeds that differ by decades are told, and so is an activation without a place") {
   const TemporaryFolder folder;
