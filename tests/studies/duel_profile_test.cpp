@@ -63,7 +63,7 @@ TEST_CASE("costs are ratios of two in one process") {
     net->add(norm_of(contestant, 64));
     return training_step(net, [](Module& module) { return mean(square(module(Rng(2).normal({256, 16})))); });
   };
-  const Costs costs = costs_of(slow, rms, steps);
+  const Costs costs = costs_of(slow, rms, steps, 1e-3);
   CHECK(costs.norm.min > 1);
   CHECK(costs.norm.n == 5);
   CHECK(costs.step.median > 1);

@@ -32,6 +32,17 @@ struct StudyRun {
   bool has(const std::string& key) const { return measured.contains(key); }
   // A file of its folder.
   std::string text(const std::string& name) const { return file_text(folder / ("run/" + name)); }
+  // Medians beside closed forms and others' literals, to a relative `epsilon`.
+  struct Expected {
+    const char* key;
+    double value, epsilon;
+  };
+  void check_medians(const std::vector<Expected>& all) const {
+    for (const Expected& one : all) {
+      CAPTURE(one.key);
+      CHECK((*this)(one.key) == doctest::Approx(one.value).epsilon(one.epsilon).scale(0));
+    }
+  }
   Tensor series(const std::string& name) const {
     return Hdf5File::open(folder / "run/run.h5").read("/series/" + name);
   }

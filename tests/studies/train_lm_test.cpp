@@ -189,7 +189,7 @@ TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on
   CHECK(file_text(folder / "s/seed_4/loss.csv") == file_text(folder / "one/loss.csv"));
   const auto summary_of = [&](const std::string& name) { return results_in(folder / name); };
   CHECK(summary_of("s/seed_4") == summary_of("one"));
-  const Json summary = summary_of("s");
+  const nlohmann::json summary = summary_of("s");
   const double a = summary_of("s/seed_3")["val_loss"], b = summary_of("one")["val_loss"];
   CHECK(summary["val_loss"].get<double>() == doctest::Approx((a + b) / 2).epsilon(1e-12));
   CHECK(summary["val_loss_sd"].get<double>() ==
