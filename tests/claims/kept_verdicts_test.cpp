@@ -4,6 +4,7 @@
 
 #include <regex>
 
+#include "../../experiments/claims/cost.h"
 #include "../../experiments/claims/documents.h"
 #include "../../experiments/harness/environment.h"
 #include "../message_of.h"
@@ -83,25 +84,45 @@ TEST_CASE("every part of every claim has a kept value, of a run of today's setti
         CHECK_MESSAGE(reach.none.en.empty(), claim->id, ": isobar verify --keep --only ", part.reach_run,
                       " measures ", reach.key, ": ", reach.none.en);
     }
+  double longest = 0;
   for (const PlannedRun& run : plan(builtin_claims(), "full")) {
+    std::string words;
+    for (const std::string& word : run.arguments) words += word + " ";
+    CAPTURE(run.program + " " + words);
+    const Json config = Json::parse(ran(run.program, words + "--print-config").out);
+    // A stranger's file would not be asked about it.
+    const Cost cost = cost_of(config, 2);
+    CHECK(cost.seconds < 3600);
+    CHECK(cost.bytes < 2.0 * (1 << 30));
+    longest = std::max(longest, cost.seconds);
     if (!runs.summaries.contains(run.name)) continue;
     INFO("isobar verify --keep --only ", run.name, " measures it anew");
     const Json line = kept.run(run.name);
     CHECK(std::regex_match(line["commit"].get<std::string>(), std::regex("[0-9a-f]{12,}")));
     CHECK(std::regex_match(line["date"].get<std::string>(), std::regex("20\\d\\d-\\d\\d-\\d\\d")));
-    // A preset may mean something else than it did.
-    std::string words;
-    for (const std::string& word : run.arguments) words += word + " ";
-    CHECK(line["config"] == Json::parse(run_built(run.program, words + "--print-config").out));
+    CHECK(line["config"] == config);  // a preset may mean something else than it did
   }
+  CHECK(longest > 60);  // minutes, some of them
+  const Json large = {{"depth", 100000}, {"width", 16384}, {"batch", 65536}, {"seeds", 10000}};
+  CHECK(cost_of(large, 2).bytes > 1e15);
+  CHECK(cost_of(large, 2).seconds > 1e10);
+}
+
+const std::string& sentences_on_norms() {
+  static const std::string all = readme_sentences_on_norms(Kept::shipped());
+  return all;
+}
+const std::string& table_of_verdicts() {
+  static const std::string all = readme_verdicts(Kept::shipped());
+  return all;
 }
 
 TEST_CASE("the documents show the verdicts of the kept values by today's claims and rules") {
   INFO("isobar verify --kept --renew writes them");
   const std::string readme = file_text(source_dir + "/README.md");
   CHECK(file_text(source_dir + "/experiments/verdicts.md") == verdicts_page(Kept::shipped()));
-  CHECK(readme == with_block(readme, "norms", readme_sentences_on_norms(Kept::shipped())));
-  CHECK(readme == with_block(readme, "verdicts", readme_verdicts(Kept::shipped())));
+  CHECK(readme == with_block(readme, "norms", sentences_on_norms()));
+  CHECK(readme == with_block(readme, "verdicts", table_of_verdicts()));
   CHECK(file_text(source_dir + "/experiments/coverage.md") == coverage_page());
   const std::string experiments = file_text(source_dir + "/experiments/README.md");
   CHECK(experiments == with_block(experiments, "studies", studies_table(Kept::shipped())));
@@ -122,7 +143,7 @@ double middle_of_kept(const std::string& name) {
   const std::vector<const Claim*> table = builtin_table();
   const Claim* claim = *std::ranges::find(table, name.substr(0, 3), &Claim::id);
   const Part& part = claim->parts.at(std::stoul(name.substr(4)) - 1);
-  const Json full = Json::parse(file_text(source_dir + "/experiments/claims/full.json"));
+  static const Json full = Json::parse(file_text(source_dir + "/experiments/claims/full.json"));
   for (const Json& line : full["values"]) {
     if (line["run"] != part.run || line["key"] != part.key) continue;
     std::vector<double> values = line["values"];
@@ -168,8 +189,8 @@ TEST_CASE("each sentence and each number of the README on norms follows from the
   const auto one_line = [](const std::string& text) {
     return std::regex_replace(text, std::regex("\\s+"), " ");
   };
-  const std::string sentences = one_line(readme_sentences_on_norms(Kept::shipped())),
-                    text = sentences + one_line(readme_verdicts(Kept::shipped()));
+  const std::string sentences = one_line(sentences_on_norms()),
+                    text = sentences + one_line(table_of_verdicts());
   for (const Said& said : all) {
     CAPTURE(said.part);
     const double value = middle_of_kept(said.part);
@@ -322,16 +343,16 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
     return kept;
   };
   CHECK(others(now) == others(old));
-  const Json run = Kept(file_text(values)).run("blog8");
   const Json summary = Json::parse(file_text(folder / "out/blog8/summary.json"));
+  const Kept new_values(file_text(values));
+  const Json run = new_values.run("blog8");
   for (const char* name : {"commit", "cpu", "threads"}) CHECK(run[name] == summary["environment"][name]);
   CHECK(run["date"] == summary["timing"]["date"]);
-  const Kept new_values(file_text(values));
   CHECK(file_text(tree + "/README.md") ==
         "# A tree\n<!-- norms -->\n" + readme_sentences_on_norms(new_values) + "<!-- end of norms -->\n" +
             "<!-- verdicts -->\n" + readme_verdicts(new_values) + "<!-- end of verdicts -->\nend\n");
-  CHECK(holds(file_text(tree + "/experiments/README.md"), studies_table(Kept(file_text(values)))));
-  CHECK(file_text(tree + "/experiments/verdicts.md") == verdicts_page(Kept(file_text(values))));
+  CHECK(holds(file_text(tree + "/experiments/README.md"), studies_table(new_values)));
+  CHECK(file_text(tree + "/experiments/verdicts.md") == verdicts_page(new_values));
 
   const Outcome shown = ran("isobar verify", place + "--kept --claim D01");
   const std::vector<const Claim*> table = builtin_table();

@@ -9,6 +9,45 @@
 
 namespace isobar::verify_test {
 
+// A file with these runs and a claim of these parts: the std of layer 1, by the run of that name.
+std::string file_of(const std::string& runs, const std::vector<std::pair<std::string, std::string>>& parts) {
+  std::string text = "[source]\n";
+  for (const char* field : {"id", "title", "author", "date", "address"})
+    text += fmt::format("{} = \"x\"\n", field);
+  text += runs + "[[claim]]\nid = \"X1\"\nquote = \"x\"\nsays = \"x\"\n";
+  text += "rule = \"every_seed\"\nwhy = \"x\"\n";
+  for (const auto& [run, more] : parts)
+    text += fmt::format(
+        "[[claim.part]]\nsays = \"{0}\"\nrun = \"{0}\"\nkey = \"layer1.std\"\nat_least = 0.001\n{1}", run,
+        more);
+  return text;
+}
+
+// A run of decay_study, and more of its fields.
+std::string run_of(const std::string& name, int depth, const std::string& more = "") {
+  return fmt::format("[run.{}]\nstudy = \"decay_study\"\nflags = \"--depth {} --width 8 --seeds 2\"\n{}",
+                     name, depth, more);
+}
+
+std::vector<std::string> runs_in(const std::string& out) {
+  std::vector<std::string> names;
+  const Json written = Json::parse(file_text(out + "/summary.json"));
+  for (const Json& run : written["runs"]) names.push_back(run["name"]);
+  return names;
+}
+
+// isobar verify in this process. The exit code.
+int verify_here(const std::string& out, const std::function<void(Run&)>& body) {
+  struct : HasFields {
+    void fields(Fields&) override {}
+  } none;
+  std::FILE* const said = std::tmpfile();
+  const int code =
+      run_program({.name = "verify", .about = ""}, none, {"--out", out}, body, {.out = said, .err = said});
+  std::fclose(said);
+  return code;
+}
+
 TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part and writes the page") {
   const TemporaryFolder folder;
   const std::string out = folder / "out", page = folder / "d01.html";
@@ -53,7 +92,8 @@ TEST_CASE("isobar verify --programs runs the user's own build of a study, and ag
   const TemporaryFolder folder;
   const std::string own = folder / "own", out = folder / "out";
   std::filesystem::create_directory(own);
-  const std::string words = "--claim D01 --out " + out + " --programs " + own;
+  folder.write("mine.toml", file_of(run_of("small", 2), {{"small", ""}}));
+  const std::string words = (folder / "mine.toml") + " --out " + out + " --programs " + own;
   const auto verify = [&] { return run_built("isobar verify", words); };
   check_refused("isobar verify", words, "--programs: " + own + " has no program decay_study");
   check_refused("isobar verify", words, "target_link_libraries(decay_study PRIVATE isobar::decay_study)");
@@ -61,35 +101,27 @@ TEST_CASE("isobar verify --programs runs the user's own build of a study, and ag
   const Outcome made = verify();
   CAPTURE(made.err);
   CHECK(made.code == 0);
-  CHECK(holds(made.out, "blog8: " + own + "/decay_study\n"));
+  CHECK(holds(made.out, "small: " + own + "/decay_study --depth 2 "));
   CHECK(Json::parse(file_text(out + "/summary.json"))["runs"][0]["program"] == own + "/decay_study");
-  CHECK(holds(verify().out, "blog8: there already"));
+  CHECK(holds(verify().out, "small: there already"));
   // A run of another version is made again, too: it may measure other values.
-  Json older = Json::parse(file_text(out + "/blog8/summary.json"));
+  Json older = Json::parse(file_text(out + "/small/summary.json"));
   older["environment"]["version"] = "0.1.0";
-  folder.write("out/blog8/summary.json", older.dump());
-  CHECK_FALSE(holds(verify().out, "blog8: there already"));
+  folder.write("out/small/summary.json", older.dump());
+  CHECK_FALSE(holds(verify().out, "small: there already"));
   std::filesystem::last_write_time(own + "/decay_study", std::filesystem::file_time_type::clock::now());
-  CHECK_FALSE(holds(verify().out, "blog8: there already"));
+  CHECK_FALSE(holds(verify().out, "small: there already"));
 }
 
 TEST_CASE("while studies are still to come, the summary has every claim and how far it is") {
   const TemporaryFolder folder;
   std::vector<Json> seen;
-  struct : HasFields {
-    void fields(Fields&) override {}
-  } none;
-  std::FILE* const said = std::tmpfile();
-  const int code =
-      run_program({.name = "verify", .about = ""}, none, {"--out", folder / "out"},
-                  [&](Run& run) {
-                    claims::VerifyOptions options{
-                        .scale = "quick", .claims = {"D01", "D12", "D40"}, .only = "", .detail = false};
-                    options.renewed = [&](const Json& summary) { seen.push_back(summary); };
-                    CHECK(claims::verify(run, claims::builtin_claims(), options).all_here);
-                  },
-                  {.out = said, .err = said});
-  std::fclose(said);
+  const int code = verify_here(folder / "out", [&](Run& run) {
+    claims::VerifyOptions options{
+        .scale = "quick", .claims = {"D01", "D12", "D40"}, .only = "", .detail = false};
+    options.renewed = [&](const Json& summary) { seen.push_back(summary); };
+    CHECK(claims::verify(run, claims::builtin_claims(), options).all_here);
+  });
   CHECK(code == 0);
   REQUIRE(seen.size() == 2);  // blog8 and blog8_rmsnorm
   const auto verdicts = [](const Json& summary) {
@@ -108,41 +140,9 @@ TEST_CASE("while studies are still to come, the summary has every claim and how 
 
 TEST_CASE("a run that only parts of the full scale need is not made without --full") {
   const TemporaryFolder folder;
-  folder.write("mine.toml", R"(
-[source]
-id = "x"
-title = "x"
-author = "x"
-date = "x"
-address = "x"
-[run.small]
-study = "decay_study"
-flags = "--depth 2 --width 8"
-quick = "--seeds 2"
-[run.large]
-study = "decay_study"
-flags = "--depth 3 --width 8"
-full = "--seeds 3"
-[[claim]]
-id = "X1"
-quote = "x"
-says = "x"
-[[claim.part]]
-says = "small"
-run = "small"
-key = "layer1.std"
-rule = "every_seed"
-at_least = 0.001
-why = "x"
-[[claim.part]]
-says = "large"
-run = "large"
-key = "layer1.std"
-rule = "every_seed"
-at_least = 0.001
-full_only = true
-why = "x"
-)");
+  folder.write("mine.toml", file_of(run_of("small", 2, "quick = \"--seeds 2\"\n") +
+                                        run_of("large", 3, "full = \"--seeds 3\"\n"),
+                                    {{"small", ""}, {"large", "full_only = true\n"}}));
   const auto verify = [&](const std::string& scale) {
     const std::string out = folder / ("out" + scale);
     ran("isobar verify", (folder / "mine.toml") + " " + scale + " --out " + out);
@@ -157,45 +157,13 @@ why = "x"
 
 TEST_CASE("a ladder's run is made with --full --ladder, and its keys are checked") {
   const TemporaryFolder folder;
-  std::string text = R"([source]
-id = "x"
-title = "x"
-author = "x"
-date = "x"
-address = "x"
-[run.small]
-study = "decay_study"
-flags = "--depth 2 --width 8 --seeds 2"
-[run.steps]
-study = "decay_study"
-flags = "--depth 3 --width 8 --seeds 2"
-[[claim]]
-id = "X1"
-quote = "x"
-says = "x"
-[[claim.part]]
-says = "small"
-run = "small"
-key = "layer1.std"
-rule = "every_seed"
-at_least = 0.001
-why = "x"
-reach = ["adamw.std"]
-reach_run = "steps"
-)";
-  const std::string path = folder / "mine.toml", to = path + " --out " + (folder / "out ");
-  const auto runs_made = [&] {
-    const Json written = Json::parse(file_text(folder / "out/summary.json"));
-    std::vector<std::string> names;
-    for (const Json& run : written["runs"]) names.push_back(run["name"]);
-    return names;
-  };
-  const std::vector<std::string> small{"small"};
-  folder.write("mine.toml", text);
+  const std::string path = folder / "mine.toml", to = path + " --out " + (folder / "out "),
+                    reach = "reach = [\"adamw.std\"]\nreach_run = \"steps\"\n";
+  folder.write("mine.toml", file_of(run_of("small", 2) + run_of("steps", 3), {{"small", reach}}));
   for (const char* scale : {"--quick", "--full"}) {
     const Outcome made = ran("isobar verify", to + scale);
     CHECK(holds(made.out, "Reach: small: AdamW: no reach: steps needs --full --ladder\n"));
-    CHECK(runs_made() == small);
+    CHECK(runs_in(folder / "out") == std::vector<std::string>{"small"});
   }
   const auto misses_its_key = [&](const std::string& words) {
     const Outcome made = run_built("isobar verify", to + words);
@@ -206,27 +174,18 @@ reach_run = "steps"
   CHECK(misses_its_key("--full --only steps"));
   check_refused("isobar verify", to + "--ladder", "give it with --full or --keep");
   // A part that reads the ladder itself: of a file of one's own it is made with --full.
-  folder.write("mine.toml",
-               text.replace(text.find("\"small\"\nkey"), 7, "\"steps\"")
-                   .erase(text.find("[run.small]"), text.find("[run.steps]") - text.find("[run.small]")));
+  folder.write("mine.toml", file_of(run_of("steps", 3), {{"steps", reach}}));
   CHECK(holds(ran("isobar verify", to + "--quick").out, "X1  needs the full run: "));
-  CHECK(runs_made().empty());
+  CHECK(runs_in(folder / "out").empty());
   CHECK(misses_its_key("--full"));
   // Of the texts that come along it is made on demand.
   std::vector<claims::ClaimFile> files{claims::read_claims(path)};
   files[0].shipped = true;
-  struct : HasFields {
-    void fields(Fields&) override {}
-  } none;
-  std::FILE* const said = std::tmpfile();
-  run_program({.name = "verify", .about = ""}, none, {"--out", folder / "shipped"},
-              [&](Run& run) {
-                claims::verify(run, files, {.scale = "full", .claims = {}, .only = "", .detail = false});
-                CHECK(run.summary()["runs"].empty());
-                CHECK(run.summary()["claims"][0]["verdict"] == "needs the full run");
-              },
-              {.out = said, .err = said});
-  std::fclose(said);
+  verify_here(folder / "shipped", [&](Run& run) {
+    claims::verify(run, files, {.scale = "full", .claims = {}, .only = "", .detail = false});
+    CHECK(run.summary()["runs"].empty());
+    CHECK(run.summary()["claims"][0]["verdict"] == "needs the full run");
+  });
 }
 
 TEST_CASE("a study that ends well without results has failed") {
@@ -240,27 +199,6 @@ TEST_CASE("a study that ends well without results has failed") {
   CAPTURE(made.out);
   CHECK(made.code == 1);
   CHECK(std::regex_search(made.out, std::regex("line [0-9]+: no results of these settings are there")));
-}
-
-TEST_CASE("no run of the texts is one that a stranger's file would be asked about") {
-  std::set<std::string> seen;
-  double longest = 0;
-  for (const char* scale : {"quick", "full"})
-    for (const claims::PlannedRun& run : claims::plan(claims::builtin_claims(), scale)) {
-      std::string words;
-      for (const std::string& word : run.arguments) words += word + " ";
-      if (!seen.insert(run.program + " " + words).second) continue;
-      CAPTURE(*seen.find(run.program + " " + words));
-      const Outcome printed = ran(run.program, words + "--print-config");
-      const claims::Cost cost = claims::cost_of(Json::parse(printed.out), 2);
-      CHECK(cost.seconds < 3600);
-      CHECK(cost.bytes < 2.0 * (1 << 30));
-      longest = std::max(longest, cost.seconds);
-    }
-  CHECK(longest > 60);  // the full runs take minutes
-  const Json large = {{"depth", 100000}, {"width", 16384}, {"batch", 65536}, {"seeds", 10000}};
-  CHECK(claims::cost_of(large, 2).bytes > 1e15);
-  CHECK(claims::cost_of(large, 2).seconds > 1e10);
 }
 
 TEST_CASE("a program has the address space and processor time of its bound, and ends with one line") {
