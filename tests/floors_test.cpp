@@ -240,12 +240,14 @@ std::vector<std::string> raw_users(const Tree& tree) {
   for (const auto& [path, text] : tree) {
     const bool judged = room_of(path) == "nn" || room_of(path) == "experiments";
     if (!judged || is_course(path) || raw_exceptions().contains(path)) continue;
-    if (std::regex_search(text, std::regex(R"(\braw::|/raw\.h")"))) users.push_back(path);
+    static const std::regex raw(R"(\braw::|/raw\.h")");
+    if (holds(text, "raw") && std::regex_search(text, raw)) users.push_back(path);
   }
   return users;
 }
 
-Tree read_sources(const fs::path& root) {
+Tree read_sources() {
+  const fs::path root = ISOBAR_SOURCE_DIR;
   Tree tree;
   for (const auto& room : rooms())
     for (const auto& entry : fs::recursive_directory_iterator(root / room.first)) {
@@ -256,9 +258,13 @@ Tree read_sources(const fs::path& root) {
     }
   return tree;
 }
+const Tree& sources() {
+  static const Tree all = read_sources();
+  return all;
+}
 
 TEST_CASE("every source file includes only what its floor allows") {
-  const Tree tree = read_sources(ISOBAR_SOURCE_DIR);
+  const Tree& tree = sources();
   for (const char* file : {"core/tensor.h", "core/kernels/map.h", "autograd/ops.h", "nn/module.h",
                            "optim/optimizer.h", "data/loader.h"})
     CHECK_MESSAGE(tree.contains(file), file, " was not read");
@@ -266,7 +272,7 @@ TEST_CASE("every source file includes only what its floor allows") {
 }
 
 TEST_CASE("the kernels that autograd/pointwise.h includes are installed, and no umbrella includes it") {
-  const Tree tree = read_sources(ISOBAR_SOURCE_DIR);
+  const Tree& tree = sources();
   std::set<std::string> kernels;
   add_kernels_of(tree, "autograd/pointwise.h", kernels);
   CHECK(kernels == listed_kernels());
@@ -275,7 +281,7 @@ TEST_CASE("the kernels that autograd/pointwise.h includes are installed, and no 
 }
 
 TEST_CASE("what isobar::isobar has of data/ does without the libraries of isobar::data") {
-  const Tree tree = read_sources(ISOBAR_SOURCE_DIR);
+  const Tree& tree = sources();
   for (const std::string& stem : light_data()) CHECK_MESSAGE(tree.contains(stem + ".h"), stem);
   CHECK(light_data().contains("data/loader"));
   CHECK_FALSE(light_data().contains("data/safetensors"));
@@ -286,7 +292,7 @@ TEST_CASE("what isobar::isobar has of data/ does without the libraries of isobar
 }
 
 TEST_CASE("no layer and no study takes what is not recorded") {
-  const Tree tree = read_sources(ISOBAR_SOURCE_DIR);
+  const Tree& tree = sources();
   for (const std::string& path : raw_users(tree)) FAIL_CHECK(path << ": use contiguous(), clone(), cast()");
   for (const std::string& path : raw_exceptions()) CHECK_MESSAGE(tree.contains(path), path);
   CHECK(raw_users({{"nn/linear.h", "Tensor y = raw::clone(x);"},
@@ -298,7 +304,7 @@ TEST_CASE("no layer and no study takes what is not recorded") {
 
 // libstdc++'s iterator ends the process, without a word, where it gets no memory.
 TEST_CASE("folders are listed by names_in()") {
-  for (const auto& file : read_sources(ISOBAR_SOURCE_DIR))
+  for (const auto& file : sources())
     if (!file.first.starts_with("experiments/course/"))
       CHECK_MESSAGE(!holds(file.second, "directory_iterator("), file.first);
 }
@@ -335,15 +341,12 @@ TEST_CASE("the checker names file and line of what is not allowed") {
       {"experiments/course/a1/x.cpp", R"(<isobar/core/kernels/map.h>)", "the package has no such header"},
       {"experiments/course/a1/x.cpp", R"("a2.h")", "no student's tree holds this"},
       {"experiments/course/kit/x.h", R"(<zlib/zlib.h>)", "wanted std, POSIX or isobar"},
-      {"core/x.cpp", R"("../autograd/tape.h")", "core may not include autograd"},
       {"optim/x.h", R"("../autograd/tape.h")", "optim may not include autograd"},
       {"autograd/x.cpp", R"("../nn/module.h")", "autograd may not include nn"},
       {"nn/x.h", R"("core/tensor.h")", "there is no nn/core/tensor.h; own includes are relative to the file"},
       {"core/x.h", R"(<tbb/parallel_for.h>)", "a third-party header belongs in a .cpp file"},
       {"core/x.h", R"(<unistd.h>)", "a system header belongs in a .cpp file"},
       {"core/ranks/ranks.cpp", R"(<mpi.h>)", "MPI is for the plugin core/ranks/ranks_mpi.cpp alone"},
-      {"core/x.h", R"(<dlfcn.h>)", "a third-party header belongs in a .cpp file"},
-      {"nn/x.cpp", R"(<dlfcn.h>)", "this library is not one of the room nn"},
       {"core/kernels/x.h", R"(<tbb/parallel_for.h>)", "a third-party header belongs in a .cpp file"},
       {"nn/x.cpp", R"(<zlib.h>)", "this library is not one of the room nn"},
       {"experiments/harness/x.h", R"(<CLI/CLI.hpp>)", "a third-party header belongs in a .cpp file"},

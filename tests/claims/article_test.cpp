@@ -17,6 +17,10 @@ const Values& values() {
   static const Values all(Kept::shipped());
   return all;
 }
+const std::string& whole() {
+  static const std::string all = page(Kept::shipped());
+  return all;
+}
 std::string fill(const std::string& text) { return filled(text, values()); }
 
 // The text without what may have digits: values, formulas, commands, tags; numbers of layers, sections, pictures,
@@ -45,10 +49,9 @@ TEST_CASE("no number of the article is typed") {
 }
 
 TEST_CASE("every value of the article is there, in all of its words") {
-  const std::string whole = page(Kept::shipped());
-  CHECK_FALSE(holds(whole, "{{"));
-  CHECK_FALSE(holds(whole, "}}"));
-  for (const char* loaded : {"src=\"http", "href", "url("}) CHECK_FALSE(holds(whole, loaded));
+  CHECK_FALSE(holds(whole(), "{{"));
+  CHECK_FALSE(holds(whole(), "}}"));
+  for (const char* loaded : {"src=\"http", "href", "url("}) CHECK_FALSE(holds(whole(), loaded));
   // What a condition leaves out asks for values that are there too, unless they are still to be measured.
   std::string all(prose());
   const std::string later = "{{if judged ", end = "{{end}}";
@@ -64,11 +67,10 @@ TEST_CASE("every value of the article is there, in all of its words") {
 }
 
 TEST_CASE("each claim that is refuted, or false by its source, is quoted with what is so") {
-  const std::string whole = page(Kept::shipped());
   for (const claims::Claim* claim : claims::builtin_table()) {
     const std::string verdict = fill("{{" + claim->id + " verdict}}");
     if (verdict.starts_with("refuted") || verdict.starts_with("false"))
-      CHECK_MESSAGE(holds(whole, "<dt><b>" + claim->id + ".</b> "), claim->id, " is ", verdict);
+      CHECK_MESSAGE(holds(whole(), "<dt><b>" + claim->id + ".</b> "), claim->id, " is ", verdict);
   }
 }
 
@@ -136,7 +138,7 @@ TEST_CASE("the verb writes the page, and says what --pdf needs where it is not t
       run_command("PATH=/nowhere \"$BIN\"/isobar article -o a.html --pdf a.pdf", folder.path());
   CHECK(run.code == 2);
   CHECK(holds(run.err, "--pdf needs Chromium or Chrome, and none is in PATH"));
-  const bool same = file_text(folder / "a.html") == page(Kept::shipped());
+  const bool same = file_text(folder / "a.html") == whole();
   CHECK(same);
 }
 
