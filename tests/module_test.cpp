@@ -7,7 +7,6 @@
 #include <regex>
 #include <set>
 
-#include "../nn/check/check.h"
 #include "../nn/nn.h"
 #include "module_table.h"
 

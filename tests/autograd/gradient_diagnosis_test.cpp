@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include "../../autograd/check/diagnosis/evidence.h"
 #include "../../autograd/ops.h"
 #include "../../autograd/tape.h"
 #include "../holds.h"

@@ -1,9 +1,6 @@
 #include <doctest/doctest.h>
 
-#include <thread>
-
 #include "../../autograd/tape.h"
-#include "../../optim/optim.h"
 #include "../message_of.h"
 #include "../small_tensors.h"
 

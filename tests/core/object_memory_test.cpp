@@ -5,7 +5,6 @@
 
 #include <barrier>
 #include <cstring>
-#include <memory>
 #include <set>
 #include <thread>
 #include <vector>
