@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "../../nn/linear.h"
 #include "../../nn/observe.h"
 
 namespace isobar::init_test {
@@ -112,17 +111,6 @@ TEST_CASE("the trace of random orthogonal matrices has mean 0 and variance 1, as
   CHECK(std::abs(sum / count) < 5 / std::sqrt(count));
   // The trace is nearly normal: its square has variance 2.
   CHECK(std::abs(squares / count - 1) < 5 * std::sqrt(2.0 / count));
-}
-
-TEST_CASE("Linear starts as PyTorch's: weight and bias uniform in ±1/√in, on streams of their own") {
-  const Linear layer(400, 300, Rng(1));
-  const double std = 1 / std::sqrt(3 * 400.0);
-  // Three per cent: five standard errors of 300 values.
-  CHECK(moments_of(layer.bias).std == doctest::Approx(std).epsilon(0.13).scale(0));
-  CHECK(moments_of(layer.weight).std == doctest::Approx(std).epsilon(0.007).scale(0));
-  CHECK(Linear(400, 300, Rng(1), {.bias = false}).weight.to_vector<float>() ==
-        layer.weight.to_vector<float>());
-  CHECK_FALSE(Linear(400, 300, Rng(1), {.bias = false}).bias.defined());
 }
 
 }  // namespace isobar::init_test
