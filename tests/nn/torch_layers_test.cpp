@@ -120,6 +120,7 @@ TEST_CASE("RNNCell takes a step as it takes a sequence of one") {
   RNNCell cell(4, 3, Rng(1), {.norm = "rmsnorm"});
   const Tensor x = Rng(2).normal({5, 4});
   CHECK(cell(x, zeros({5, 3})).to_vector<float>() == cell(reshape(x, {5, 1, 4})).to_vector<float>());
+  CHECK_THROWS_WITH_AS(cell(x), doctest::Contains("wanted sequences x (N, T, 4), got [5, 4]"), Error);
 }
 
 TEST_CASE("NGPTBlock is nGPT's, written with PyTorch's functions") {
