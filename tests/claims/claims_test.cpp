@@ -47,21 +47,6 @@ Runs values(const Claim& claim, double (*value)(const Part&)) {
   return runs;
 }
 
-TEST_CASE("each file of the program's claims has a letter of its own, and numbers that rise") {
-  std::string letters;
-  for (const ClaimFile& file : builtin_claims()) {
-    letters += file.claims.front().id[0];
-    std::string before = "";
-    for (const Claim& claim : file.claims) {
-      CAPTURE(claim.id);
-      CHECK(claim.id[0] == letters.back());
-      CHECK(claim.id > before);
-      before = claim.id;
-    }
-  }
-  CHECK(letters == "ABCDFGHJKL");
-}
-
 TEST_CASE("every row of the texts is complete, in both languages") {
   for (const Claim* claim : builtin_table()) {
     CAPTURE(claim->id);
@@ -167,19 +152,6 @@ TEST_CASE("the course's printed stds are those of claim D01") {
       CHECK(holds(cases, printed));
     }
   }
-}
-
-TEST_CASE("a claim with parts of the full scale alone needs the full run, and its reason names them") {
-  const std::vector<const Claim*> table = builtin_table();
-  const auto f16 = std::ranges::find(table, "F16", [](const Claim* claim) { return claim->id; });
-  REQUIRE(f16 != table.end());
-  Runs runs;
-  for (const Part& part : (*f16)->parts) runs.summaries[part.run]["measured"] = Json::object();
-  for (const Part& part : (*f16)->parts)
-    if (!part.full_only) runs.summaries[part.run]["measured"][part.key] = same_for_all_seeds(1);
-  const Judged judged = judge(**f16, runs);
-  CHECK(judged.verdict == "needs the full run");
-  CHECK(holds(judged.reason.en, "Fixup of 1000 blocks learns MNIST (accuracy) needs --full"));
 }
 
 TEST_CASE("an unknown run is refused with the nearest name, before anything runs") {

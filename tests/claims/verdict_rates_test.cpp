@@ -149,10 +149,4 @@ TEST_CASE("rules keep their error rate over four looks at seeds of every shape")
     }
 }
 
-TEST_CASE("time has the level of mean") {
-  for (const int64_t n : seed_counts())
-    CHECK(std::abs(share_of(PartOutcome::holds, n, {Rule::time, 1, infinity, true}) - first_look) <
-          allowed(first_look));
-}
-
 }  // namespace isobar::verdict_rates_test

@@ -151,6 +151,7 @@ TEST_CASE("a run that only parts of the full scale need is not made without --fu
   const Json quick = verify("--quick"), full = verify("--full");
   CHECK(quick["runs"].size() == 1);
   CHECK(quick["claims"][0]["verdict"] == "needs the full run");
+  CHECK(holds(quick["claims"][0]["reason"].get<std::string>(), "; large needs --full"));
   CHECK(full["runs"].size() == 2);
   CHECK(full["claims"][0]["verdict"] == "confirmed");
 }
