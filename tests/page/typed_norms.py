@@ -1,4 +1,5 @@
-"""Published norms as a reader types them into the live chapter, and what they are by Python's own arithmetic.
+"""Published norms as a reader types them into the live chapter, each function of formulas in one of them, and what they
+are by Python's own arithmetic.
 
 A row has the source, the formula, and the normalized row that its w and b, where it has them, scale and shift."""
 import math
@@ -31,26 +32,16 @@ def softmax(x):
 NORMS = [
     ("LayerNorm, Ba 2016", "w*(x-mean(x))/sqrt(mean((x-mean(x))^2)+0.00001)+b",
      centered(lambda x: math.sqrt(statistics.pvariance(x) + 1e-5))),
-    ("LayerNorm-simple, Xu 2019", "(x-mean(x))/sqrt(mean((x-mean(x))^2))", centered(statistics.pstdev)),
     ("LayerNorm, Annotated Transformer 2018", "w*(x-mean(x))/(sqrt(sum((x-mean(x))^2)/4)+0.000001)+b",
      centered(lambda x: statistics.stdev(x) + 1e-6)),
-    ("RMSNorm, Zhang 2019", "w*x/sqrt(mean(x^2)+0.00001)", over(power_mean(2, 1e-5))),
     ("RMSNorm without eps", "w*x/mean(x^2)^0.5", over(power_mean(2))),
     ("RMSNorm, Gemma 2024", "(1+w)*x/sqrt(mean(x^2)+0.000001)", over(power_mean(2, 1e-6))),
-    ("PixelNorm, Karras 2018", "x/sqrt(mean(x^2)+0.00000001)", over(power_mean(2, 1e-8))),
-    ("ScaleNorm, Nguyen 2019", "w*x/sqrt(sum(x^2))", over(lambda x: math.hypot(*x))),
     ("QKNorm, Henry 2020", "x/(sqrt(sum(x^2))+0.000001)", over(lambda x: math.hypot(*x) + 1e-6)),
     ("L1 norm, Hoffer 2018", "w*(x-mean(x))/mean(abs(x-mean(x)))+b",
      centered(lambda x: power_mean(1)([v - statistics.fmean(x) for v in x]))),
     ("norm by p = 4", "w*x/sqrt(sqrt(mean(x^4)+0.00001))", over(power_mean(4, 1e-5))),
-    ("mean of absolutes", "w*x/(1+mean(abs(x)))", over(lambda x: 1 + power_mean(1)(x))),
-    ("CenterNorm", "w*(x-mean(x))+b", centered(lambda x: 1)),
-    ("StdNorm", "w*x/sqrt(mean(x^2)-mean(x)^2+0.00001)", over(lambda x: math.sqrt(statistics.pvariance(x) + 1e-5))),
-    ("DyT, Zhu 2025", "w*tanh(0.5*x)+b", each(lambda v: math.tanh(v / 2))),
     ("DyT of √d", "w*2.2360679774997896*tanh(x/2.2360679774997896)+b", each(lambda v: 5**.5 * math.tanh(v / 5**.5))),
-    ("DyISRU, Stollenwerk 2025", "w*2.2360679774997896*x/sqrt(5+x^2)+b", each(lambda v: 5**.5 * v / math.hypot(5**.5, v))),
     ("Derf, Chen 2025", "w*erf(0.5*x)+b", each(lambda v: math.erf(v / 2))),
-    ("softsign, Turian 2009", "w*x/(1+abs(x))+b", each(lambda v: v / (1 + abs(v)))),
     ("symlog, Hafner 2023", "x/abs(x)*log(1+abs(x))", each(lambda v: math.copysign(math.log1p(abs(v)), v))),
     ("a shifted sigmoid", "w*(2*sigmoid(x)-1)+b", each(lambda v: math.tanh(v / 2))),
     ("softmax, Bridle 1990", "exp(x)/sum(exp(x))", softmax),

@@ -38,29 +38,17 @@ bool same(const Tensor& a, const Tensor& b) { return a.to_vector<float>() == b.t
 
 // The elementary functions, compiled here and in the library.
 bool same_functions(const Tensor& x) {
-  using isobar::pointwise;
   const Tensor up = isobar::abs(x);
-  return same(pointwise(
-                  "own_exp", [](auto v) { return exp(v); }, x),
-              isobar::exp(x)) &&
-         same(pointwise(
-                  "own_expm1", [](auto v) { return expm1(v); }, x),
-              isobar::expm1(x)) &&
-         same(pointwise(
-                  "own_log", [](auto v) { return log(v); }, up),
-              isobar::log(up)) &&
-         same(pointwise(
-                  "own_log1p", [](auto v) { return log1p(v); }, up),
-              isobar::log1p(up)) &&
-         same(pointwise(
-                  "own_sin", [](auto v) { return sin(v); }, x),
-              isobar::sin(x)) &&
-         same(pointwise(
-                  "own_cos", [](auto v) { return cos(v); }, x),
-              isobar::cos(x)) &&
-         same(pointwise(
-                  "own_erf", [](auto v) { return erf(v); }, x),
-              isobar::erf(x));
+  const auto alike = [](auto function, Tensor (*op)(const Tensor&), const Tensor& of) {
+    return same(isobar::pointwise("own", function, of), op(of));
+  };
+  return alike([](auto v) { return exp(v); }, isobar::exp, x) &&
+         alike([](auto v) { return expm1(v); }, isobar::expm1, x) &&
+         alike([](auto v) { return log(v); }, isobar::log, up) &&
+         alike([](auto v) { return log1p(v); }, isobar::log1p, up) &&
+         alike([](auto v) { return sin(v); }, isobar::sin, x) &&
+         alike([](auto v) { return cos(v); }, isobar::cos, x) &&
+         alike([](auto v) { return erf(v); }, isobar::erf, x);
 }
 
 }  // namespace
