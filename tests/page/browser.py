@@ -67,3 +67,9 @@ class Browser(webdriver.Chrome):
     def expect_silence(self):
         said = [entry["message"] for entry in self.get_log("browser")]
         expect(not said, f"the console is silent {said[:3]}")
+
+
+def use(walk):
+    """Calls walk(browser, WORD...) with the words of the command line."""
+    with Browser() as browser:
+        walk(browser, *sys.argv[1:])

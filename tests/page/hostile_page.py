@@ -11,10 +11,9 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-from browser import Browser
+from browser import expect, use
 from report_page import LOOK
 
 ATTACK = ("javascript:attacked=1//\"><x-attack></x-attack><script>attacked=1</script>' onload='attacked=1' x=\" "
@@ -35,17 +34,17 @@ for (const { textContent } of document.querySelectorAll(".command code"))  // bu
 return wrong.slice(0, 3);"""
 
 
-def walk(value, change, path=""):
+def changed(value, change, path=""):
     """A copy in which change(path, text) replaces each text and each name of free choice; of a list all are one path."""
     if isinstance(value, str):
         return change(path, value)
     if isinstance(value, list):
-        return [walk(item, change, path + "[]") for item in value]
+        return [changed(item, change, path + "[]") for item in value]
     if isinstance(value, dict):
         free = path in ("/config", "/environment", "/measured", "/counts")
         inner = {key: path + ("/*" if free else f"/{key}") for key in value}
         name = lambda key: change(path + "/name of *", key) if free else key
-        return {name(key): walk(item, change, inner[key]) for key, item in value.items()}
+        return {name(key): changed(item, change, inner[key]) for key, item in value.items()}
     return value
 
 
@@ -84,14 +83,14 @@ class Attacks:
     def texts_of(self, run, seen):
         for file in sorted(run.rglob("summary.json")):
             summary, paths = json.loads(file.read_text()), []
-            walk(summary, lambda path, text: paths.append(path) or text)
+            changed(summary, lambda path, text: paths.append(path) or text)
             for path in sorted(set(paths) - seen)[::STEP]:
                 left = [paths.count(path)]  # the last of the kind alone: a plot's only curve of its role, say
 
                 def change(at, text):
                     left[0] -= at == path
                     return ATTACK if at == path and left[0] == 0 else text
-                file.write_text(json.dumps(walk(summary, change)))
+                file.write_text(json.dumps(changed(summary, change)))
                 self.report(path, run)
                 if path.startswith("/plots"):
                     self.picture(path, file.parent)
@@ -102,26 +101,25 @@ class Attacks:
         lines = claims.read_text().splitlines()
         for i in [i for i, line in enumerate(lines) if re.match(r'\w+ = "', line)][::STEP]:
             field = lines[i].split(" ")[0]
-            changed = [*lines[:i], f"{field} = {json.dumps(ATTACK)}", *lines[i + 1:]]
+            new = [*lines[:i], f"{field} = {json.dumps(ATTACK)}", *lines[i + 1:]]
             file = self.work / "claims.toml"
-            file.write_text("\n".join(changed) + "\n")
+            file.write_text("\n".join(new) + "\n")
             if self.tool("verify", str(file), "--out", str(self.work / "verified")):
                 self.open(f"{field} of a file of claims", self.work / "verified/report.html")
             else:
                 self.refused += 1
 
 
-def main():
-    isobar, claims, *runs = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
+def walk(browser, isobar, claims, *runs):
+    with tempfile.TemporaryDirectory() as folder:
         attacks = Attacks(isobar, pathlib.Path(folder), browser)
         seen = set()
         for i, run in enumerate(runs):
             attacks.texts_of(pathlib.Path(shutil.copytree(run, attacks.work / f"run{i}")), seen)
         attacks.fields_of(pathlib.Path(claims))
-    print(f"{attacks.opened} opened, {attacks.refused} refused", *attacks.wrong, sep="\n")
-    sys.exit(bool(attacks.wrong) or attacks.opened < 40 / STEP)
+    expect(not attacks.wrong, "no attack is more than text: " + "; ".join(attacks.wrong))
+    expect(attacks.opened >= 40 / STEP, f"{attacks.opened} pages were opened, {attacks.refused} refused")
 
 
 if __name__ == "__main__":
-    main()
+    use(walk)

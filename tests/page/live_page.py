@@ -6,11 +6,10 @@ pictures there, before, during and after a press. Exit codes: browser.py."""
 import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 
 import typed_norms
-from browser import Browser, expect
+from browser import expect, use
 from selenium.webdriver.common.keys import Keys
 
 SETTINGS = [
@@ -157,26 +156,24 @@ def in_every_look(browser, picture):
                 picture(f"{lang}_{scheme}_{width}")
 
 
-def main():
-    page, program, *folder = sys.argv[1:]
-    with Browser() as browser:
-        def picture(name):
-            if folder:
-                browser.save_screenshot(str(pathlib.Path(folder[0], f"live_{name}.png")))
-        browser.prefer("light")
-        browser.open(page)
-        browser.execute_async_script("live.ready.then(arguments[0])")
-        expect(not browser.run("return live.error"), "the module is loaded")
-        compare_bits(browser, program)
-        without_relaxed_simd(browser)
-        own_norms(browser)
-        press_default(browser, picture)
-        in_every_look(browser, picture)
-        type_depth(browser)
-        stop(browser)
-        links_and_errors(browser, page)
-        browser.expect_silence()
+def walk(browser, page, program, *folder):
+    def picture(name):
+        if folder:
+            browser.save_screenshot(str(pathlib.Path(folder[0], f"live_{name}.png")))
+    browser.prefer("light")
+    browser.open(page)
+    browser.execute_async_script("live.ready.then(arguments[0])")
+    expect(not browser.run("return live.error"), "the module is loaded")
+    compare_bits(browser, program)
+    without_relaxed_simd(browser)
+    own_norms(browser)
+    press_default(browser, picture)
+    in_every_look(browser, picture)
+    type_depth(browser)
+    stop(browser)
+    links_and_errors(browser, page)
+    browser.expect_silence()
 
 
 if __name__ == "__main__":
-    main()
+    use(walk)

@@ -6,9 +6,8 @@ a page of ten."""
 import os
 import pathlib
 import re
-import sys
 
-from browser import Browser, expect
+from browser import expect, use
 from selenium.webdriver.common.keys import Keys
 
 LOOK = pathlib.Path(__file__).with_name("report_look.js").read_text(encoding="utf-8")
@@ -233,31 +232,30 @@ def print_out(browser, page):
     expect(sorted(opened) == sorted(refuted) and (chips > 0) == (claims > 0), f"opened is what is refuted: {opened}, with {chips} counts")
 
 
-def main():
-    with Browser() as browser:
-        for page in sys.argv[1:]:
-            print(page)
-            browser.prefer("light")
-            open_page(browser, page)
-            claims, runs, some, own = browser.run("""return [data.claims.length, data.runs.length,
-                data.claims.some((claim) => claim.id === 'D06'), Object.values(data.sources).some((source) => source.file)]""")
-            if page == sys.argv[1]:
-                write_numbers(browser)
-            turn_bounds(browser)
-            set_formulas(browser)
-            if claims > 1:
-                look_through(browser)
-            if own:
-                use_own(browser)
-                continue  # it looks and prints as those of the texts
-            if runs and some:
-                use_claims(browser)
-            compare(browser)
-            look_over(browser)
-            if claims < 100 or os.environ.get("ISOBAR_THOROUGH"):
-                print_out(browser, page)
-        browser.expect_silence()
+def walk(browser, *pages):
+    for page in pages:
+        print(page)
+        browser.prefer("light")
+        open_page(browser, page)
+        claims, runs, some, own = browser.run("""return [data.claims.length, data.runs.length,
+            data.claims.some((claim) => claim.id === 'D06'), Object.values(data.sources).some((source) => source.file)]""")
+        if page == pages[0]:
+            write_numbers(browser)
+        turn_bounds(browser)
+        set_formulas(browser)
+        if claims > 1:
+            look_through(browser)
+        if own:
+            use_own(browser)
+            continue  # it looks and prints as those of the texts
+        if runs and some:
+            use_claims(browser)
+        compare(browser)
+        look_over(browser)
+        if claims < 100 or os.environ.get("ISOBAR_THOROUGH"):
+            print_out(browser, page)
+    browser.expect_silence()
 
 
 if __name__ == "__main__":
-    main()
+    use(walk)

@@ -369,13 +369,13 @@ TEST_CASE(
   ran("isobar verify", file + " --seed 3 --out " + (folder / "own"));
   ran("isobar report", (folder / "own") + " -o " + own);
   CHECK(holds(file_text(own), "\"seed\":3"));
-  browse("page/report_page.py", {claims, training, own, kept});
   const std::string live = folder / "live.html";
   ran("isobar report", out + " " + rmsnorm + " --live -o " + live);
   CHECK(file_text(live).size() - page.size() < 1 << 18);
   CHECK_FALSE(holds(page, "wasm"));
-  browse("page/live_page.py", {live, ISOBAR_BINARY_DIR "/bin/decay_study"});
-  browse("page/hostile_page.py", {ISOBAR_BINARY_DIR "/bin/isobar", file, lm, folder / "own"});
+  const std::string programs = ISOBAR_BINARY_DIR "/bin/";
+  browse("page/pages.py", {programs + "isobar", programs + "decay_study", live, file, lm, folder / "own",
+                           claims, training, own, kept});
 }
 
 }  // namespace isobar::report_test
