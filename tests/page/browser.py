@@ -32,7 +32,9 @@ class Browser(webdriver.Chrome):
     def __init__(self):
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
-        for word in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND"):
+        # Without a process in reserve for the next page, and without pages kept for going back.
+        for word in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND",
+                     "--disable-features=SpareRendererForSitePerProcess,BackForwardCache"):
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         super().__init__(service=Service(shutil.which("chromedriver")), options=options)
