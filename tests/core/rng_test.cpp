@@ -1,4 +1,4 @@
-// Philox numbers: a known answer, the normal quantile, draws in bulk, integers and keys. (Every bit of them:
+// Philox numbers: a known answer, the normal quantile, draws in bulk and on threads, integers, keys. (All bits:
 // spec/same_as_spec.cpp.)
 #include "../../core/rng.h"
 
@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <set>
+
+#include "../thread_counts.h"
 
 namespace isobar::rng_test {
 
@@ -45,6 +47,10 @@ TEST_CASE("draws made many at a time are those made one by one, at every odd end
                    (later[i] != rng.uniform_at(1'000'000 + i));
     CHECK(different == 0);
   }
+}
+
+TEST_CASE("the same key gives the same bits for 1, 2, 3 and 8 threads") {
+  check_same_on_threads([] { return Rng(6).normal(Shape{100'001}).to_vector<float>(); });
 }
 
 TEST_CASE("integers below a bound are equally frequent") {
