@@ -409,4 +409,18 @@ TEST_CASE("a Jacobian of more than a million numbers is looked at along some dir
   CHECK(wrong.additive);
 }
 
+TEST_CASE("at most five of the worst entries are kept") {
+  const TensorFunction f = [](const std::vector<Tensor>& in) { return exp(in[0]); };
+  for (const int count : {2, 5, 6})
+    CHECK(jacobians(f, {{"x", Rng(1).normal({count}, 0, 1, Dtype::f64)}}).at(0).worst.size() ==
+          static_cast<size_t>(std::min(count, 5)));
+  const TensorFunction one_more = [](const std::vector<Tensor>& in) {
+    return record("one_more", in[0].detach() * 2, {in[0]}, [](const Tensor& dy) { return 2 * dy + 1; });
+  };
+  for (uint64_t seed = 1; seed < 5; ++seed) {  // whichever dy shows the largest error
+    const Jacobian j = jacobians(one_more, {{"x", random(1, {3})}}, {.seed = seed}).at(0);
+    CHECK(j.worst[0].relative_error == j.max_relative_error);
+  }
+}
+
 }  // namespace isobar::gradient_diagnosis_test

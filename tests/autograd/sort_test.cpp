@@ -50,6 +50,7 @@ TEST_CASE("argmax and argmin find the first of ties and the first NaN") {
   CHECK(argmax(row({1, nan, 3, nan})).item() == 1);
   CHECK(argmin(row({1, nan, 3})).item() == 1);
   CHECK(argmax(row({1, 3, 3})).item() == 1);
+  CHECK(argmax(row({3})).item() == 0);
   CHECK(argmin(row({3, 1, 1})).dtype() == Dtype::i64);
   const Tensor x = tensor({2, 3}, Doubles{1, 5, 2, 7, 0, 7});
   CHECK(argmax(x).item() == 3);

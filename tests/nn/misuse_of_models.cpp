@@ -95,6 +95,8 @@ std::vector<Misuse> misuse_of_layers() {
        "transformer_block: self_attn is null; wanted a module"},
       {[] { Hollow hollow; parameters(hollow); },
        "fields: the part body is null; give it a module, or leave it out of fields()"},
+      {[] { check_layer([] { return std::make_unique<ReLU>(); }, std::vector<Tensor>()); },
+       "check_layer: wanted at least one example input"},
       {[] { check_layer([] { return std::make_unique<ReLU>(); }, f32(1, 4)); },
        "check_layer: wanted an example x with a batch of at least 2 as its first dimension, got [1, 4]; for "
        "a layer without a batch, options.batch = false"},
@@ -164,6 +166,7 @@ std::vector<Misuse> misuse_of_training() {
       {[] { AdamW({weight(3)}, {.lr = NAN}); }, "adam_w: lr must be finite and not negative, got nan"},
       {[] { AdamW({weight(3)}, {.beta2 = -0.5}); }, "adam_w: beta2 must be in [0, 1), got -0.5"},
       {[] { AdamW({weight(3)}, {.eps = NAN}); }, "adam_w: eps must be finite and not negative, got nan"},
+      {[] { AdamW({weight(3)}, {.eps = INFINITY}); }, "adam_w: eps must be finite and not negative, got inf"},
       {[] { AdamW({weight(3)}, {.weight_decay = -1}); },
        "adam_w: weight_decay must be finite and not negative, got -1"},
       {[] { Muon({weight(2, 3), weight(3)}); },
