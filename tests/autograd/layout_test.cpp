@@ -17,6 +17,11 @@ TEST_CASE("layouts keep integers and infinities") {
   CHECK(triu(full({2, 2}, infinity)).to_vector<double>() == Doubles{infinity, infinity, 0, infinity});
 }
 
+TEST_CASE("index_add adds each element where its index says, two where two say so") {
+  const Tensor at = tensor({3}, std::vector<int64_t>{1, 0, 1});
+  CHECK(index_add(counted({2}), 0, at, counted({3})).to_vector<double>() == Doubles{1, 3});
+}
+
 TEST_CASE("split gives PyTorch's pieces, and views of x") {
   const auto extents = [](const std::vector<Tensor>& pieces) {
     std::vector<int64_t> result;

@@ -113,6 +113,10 @@ TEST_CASE("a result without slopes gives gradients of zero") {
     CHECK(dx.to_vector<double>() == std::vector<double>{0, 0, 0});
 }
 
+TEST_CASE("rows without elements stay without") {
+  CHECK(dyt(zeros({3, 0}), ones({1}), zeros({0}), zeros({0})).shape() == Shape{3, 0});
+}
+
 TEST_CASE("pointwise says which argument does not fit") {
   const auto f = [](auto x, auto) { return x; };
   const Tensor x = zeros({2, 4});

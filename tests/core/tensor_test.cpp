@@ -86,6 +86,7 @@ TEST_CASE("contiguity ignores the strides of extents of one, and of empty tensor
   CHECK(raw::as_strided(x, {6, 1}, {1, 99}).is_contiguous());
   CHECK(raw::as_strided(x, {0, 3}, {1, 7}).is_contiguous());
   CHECK(raw::as_strided(x, {}, {}).is_contiguous());
+  CHECK(raw::as_strided(x, {2, 1, 3}, {3, 9, 1}).is_contiguous());
   CHECK_FALSE(raw::as_strided(x, {2, 2}, {3, 1}).is_contiguous());
   CHECK_FALSE(raw::as_strided(x, {3}, {2}).is_contiguous());
   CHECK_FALSE(raw::as_strided(x, {3}, {0}).is_contiguous());

@@ -311,7 +311,7 @@ def build_all(options, chosen, rooms):
     for name in names:  # CMake looks for sources
         put(tree / name, (tree / name).read_bytes() if (tree / name).exists() else b"")
     configure(tree, build)
-    for target in ("isobar", "isobar_tests", "check_layer") if rooms == ENGINE else ("programs", "all"):
+    for target in ("isobar", "isobar_tests", "check_layer", "same_as_spec") if rooms == ENGINE else ("programs", "all"):
         dropped = without_errors(options, chosen, names, lambda: build_once(build, target, options.jobs), dropped)
     return dropped
 

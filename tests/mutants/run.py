@@ -8,7 +8,8 @@
 
 First each test case runs once without a mutant: it must pass, and tells which mutants it reaches. Then for
 each mutant the cases that reach it run, the cheapest and those that killed its neighbours first, up to the
-first that fails. All mutants run against the label `quick`; those that survive it, against the label `slow`.
+first that fails. All mutants run against the label `quick`; those that survive it, against the label `slow`,
+and mutants of the engine against the definition (same_as_spec).
 A case that uses three times its usual CPU time and 5 s more has failed. Results are appended to
 BUILD/results.csv. Mutants that no run can tell from the original are listed with reasons in equivalent.toml.
 """
@@ -36,6 +37,8 @@ ROOT = HERE.parents[1]
 # They run for many seconds, compare times, or look at the sources and documents, which mutants do not change.
 LEFT_OUT = {"readme_commands_test", "report_test", "norm_speed_test", "links_test", "floors_test", "bench_test",
             "version_test", "xsimd_version_test", "cpu_check_test"}
+# What the definition in tests/spec computes too.
+DEFINED = ("core/", "autograd/", "nn/", "optim/")
 RESULTS = ("id", "file", "line", "kind", "before", "after", "text", "result", "stage", "by", "seconds")
 ADDRESS_SPACE = 8 << 30
 
@@ -76,16 +79,19 @@ def limits(cpu):
 
 
 def run_cases(program, cases, environment, cpu, wall):
-    """Exit code (None after `wall` seconds), output, CPU seconds."""
     names = ",".join(sorted({case.pattern() for case in cases}))
+    return run_program([program, f"--test-case={names}", "--abort-after=1", "--no-intro"], environment, cpu, wall)
+
+
+def run_program(command, environment, cpu, wall):
+    """Exit code (None after `wall` seconds), output, CPU seconds."""
     with tempfile.TemporaryDirectory(prefix="isobar_mutants.") as folder:
         (Path(folder) / "tmp").mkdir()
         (Path(folder) / "work").mkdir()
         own = dict(os.environ, TMPDIR=f"{folder}/tmp", **environment)
         with open(f"{folder}/out", "w+b") as out:
-            process = subprocess.Popen([program, f"--test-case={names}", "--abort-after=1", "--no-intro"], env=own,
-                                       cwd=f"{folder}/work", stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                                       start_new_session=True, preexec_fn=limits(cpu))
+            process = subprocess.Popen(command, env=own, cwd=f"{folder}/work", stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=out, start_new_session=True, preexec_fn=limits(cpu))
             code, used = wait(process, wall)
             out.seek(max(0, out.seek(0, 2) - 20000))
             return code, out.read().decode(errors="replace"), used
@@ -207,6 +213,11 @@ class Runner:
                 self.kills[mutant["file"]][by] += 1
                 result = self.kind(code)
                 break
+        if stage == "slow" and not by and mutant["file"].startswith(DEFINED):
+            code, output, _ = run_program([self.program.parent / "same_as_spec"], {"ISOBAR_MUTANT": str(mutant["id"])},
+                                          60, 300)
+            if code != 0:
+                result, by = self.kind(code), "same_as_spec"
         seconds = round(time.monotonic() - begin, 2)
         return {**mutant, "result": result, "stage": stage, "by": by, "seconds": seconds}, output
 
