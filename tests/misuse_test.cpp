@@ -97,7 +97,7 @@ std::vector<Misuse> of_elementwise_ops() {
       {[] { any(f64(2)); }, "any: wanted a mask (bool), got f64; compare first, as in any(x != 0)"},
       {[] { where(f64(2), f64(2), f64(2)); },
        "where: wanted a mask (bool), got f64; compare first, as in x != 0"},
-      {[] { Operand(1) < Operand(2); }, "less: wanted a tensor and a number, got two numbers"},
+      {[] { (void)(Operand(1) < Operand(2)); }, "less: wanted a tensor and a number, got two numbers"},
       {[] { static_cast<void>(f64(2) == mask()); },
        "equal: operands must have one dtype, got f64 and bool; convert one with cast()"},
       {[] { swiglu(f32(2), f64(2)); },
