@@ -115,6 +115,26 @@ TEST_CASE("blocks start as their papers say, and have norms only where the place
   }
 }
 
+TEST_CASE("norm-free models learn: every parameter moves within two steps") {
+  // ReZero's and Fixup's branches have no gradient but at their scale, or last matrix, in the first step.
+  const Tensor tokens = Rng(3).integers({4, 8}, 11), next = Rng(4).integers({4, 8}, 11);
+  for (const Placement placement : {Placement::skipinit, Placement::rezero, Placement::fixup}) {
+    CAPTURE(placement_name(placement));
+    LanguageModel model(small(placement), Rng(1));
+    for (int step = 0; step < 2; ++step) {
+      clear_gradients(parameters(model));
+      Tape tape;
+      tape.backward(model.loss(tokens, next));
+      if (step == 0)
+        for (Tensor& p : parameters(model)) assign(p, p.detach() - 0.1 * p.grad());
+    }
+    for (const NamedTensor& p : named_parameters(model)) {
+      CAPTURE(p.name);
+      CHECK(norm(p.tensor.grad()).item() > 0);
+    }
+  }
+}
+
 TEST_CASE("zero_init is refused where the blocks would stay at 0") {
   for (const Placement placement : {Placement::rezero, Placement::residual_free}) {
     LanguageModelConfig config = small(placement);
