@@ -11,13 +11,17 @@
 
 namespace isobar::studies_test {
 
-// How many numbers, and the sum of their logarithms with their signs: a small one counts as a large one does,
-// and one that is nothing but rounding hardly at all.
-struct Sum {
-  double count = 0, logs = 0;
-  void add(const Json& part) {
+// What a part of a summary holds: a hash of its names (FNV-1a), how many numbers, and the sum of their logarithms
+// with their signs, in which a small number counts as a large one does.
+struct Content {
+  uint32_t names = 2166136261;
+  int64_t count = 0;
+  double logs = 0;
+
+  void add(const std::string& name, const Json& part) {
+    for (const char letter : name) names = (names ^ static_cast<unsigned char>(letter)) * 16777619;
     if (part.is_structured())
-      for (const Json& inner : part) add(inner);
+      for (const auto& [inner, content] : part.items()) add(inner, content);
     if (!part.is_number()) return;
     const double value = part.get<double>();
     ++count;
@@ -26,11 +30,11 @@ struct Sum {
 };
 
 // Of a summary: by the first word of their names what is measured, values and theory, and every other part.
-void add_sums(const std::string& study, const Json& summary, std::map<std::string, Sum>& sums) {
+void add_parts(const std::string& study, const Json& summary, std::map<std::string, Content>& parts) {
   for (const auto& [part, content] : summary.items())
-    if (part != "config" && part != "measured") sums[study + " " + part].add(content);
+    if (part != "config" && part != "measured") parts[study + " " + part].add(part, content);
   for (const auto& [key, value] : summary.at("measured").items())
-    sums[study + " " + key.substr(0, key.find('.'))].add(value);
+    parts[study + " " + key.substr(0, key.find('.'))].add(key, value);
 }
 
 // Runs it on one thread and on two, which must leave the same, and returns the summary.
@@ -49,30 +53,33 @@ nlohmann::json same_on_two_threads(const std::string& study, const std::string& 
   return summary;
 }
 
-// Our own figures: they notice a change of any study. With ISOBAR_KEEP=1 they are written anew. Kernels of
-// products differ between machines.
+// Our own figures: they notice a change of any study. With ISOBAR_KEEP=1 they are written anew. Products so
+// small are our own kernel's, whose bits are the same on every machine.
 TEST_CASE("every study measures what it did when this was written, the same on one thread and on two") {
   const ScopedVariable shipped("ISOBAR_DATA", std::nullopt);  // the repository's images and text
-  std::map<std::string, Sum> sums;
+  std::map<std::string, Content> parts;
   for (const Json& study : Json::parse(run_built("isobar", "--about").out))
     if (study["ranks"])  // the others measure times
-      add_sums(study["name"], same_on_two_threads(study["name"], "--tiny --seeds 2"), sums);
+      add_parts(study["name"], same_on_two_threads(study["name"], "--tiny --seeds 2"), parts);
   const std::string path = ISOBAR_SOURCE_DIR "/tests/fixtures/tiny_studies.txt";
   if (std::getenv("ISOBAR_KEEP") != nullptr) {
     std::ofstream file(path);
-    for (const auto& [name, sum] : sums)
-      if (sum.count > 0) file << fmt::format("{} {} {:.7g}\n", name, sum.count, sum.logs);
+    for (const auto& [name, part] : parts)
+      if (part.count > 0)
+        file << fmt::format("{} {:08x} {} {:.12g}\n", name, part.names, part.count, part.logs);
   }
   std::istringstream kept(file_text(path));
   for (std::string line; std::getline(kept, line);) {
     CAPTURE(line);
     const std::vector<std::string> words = words_in(line);
-    const Sum now = sums[words[0] + " " + words[1]];
-    CHECK(now.count == std::stod(words[2]));
-    CHECK(now.logs == doctest::Approx(std::stod(words[3])).epsilon(1e-4));
-    sums.erase(words[0] + " " + words[1]);
+    const Content now = parts[words[0] + " " + words[1]];
+    CHECK(now.names == std::stoul(words[2], nullptr, 16));
+    CHECK(now.count == std::stoll(words[3]));
+    CHECK(now.logs == doctest::Approx(std::stod(words[4])).epsilon(1e-9));
+    parts.erase(words[0] + " " + words[1]);
   }
-  for (const auto& [name, sum] : sums) CHECK_MESSAGE(sum.count == 0, name, " is new: ISOBAR_KEEP=1 keeps it");
+  for (const auto& [name, part] : parts)
+    CHECK_MESSAGE(part.count == 0, name, " is new: ISOBAR_KEEP=1 keeps it");
 }
 
 TEST_CASE("products and pointwise loops that are large enough for two threads change no result") {
