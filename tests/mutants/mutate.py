@@ -5,13 +5,13 @@
     tests/mutants/mutate.py BUILD --studies --count 300    # of data and experiments, with the programs and all tests
     tests/mutants/mutate.py BUILD --sample 5 --of build    # five of the room optim, in seconds
 
-copies the repository's files to BUILD/tree, rewrites core, autograd, nn and optim there, so that every mutant
-stands beside the original,
+copies the repository's files to BUILD/tree, rewrites core, autograd, nn and optim there, or data and experiments,
+so that every mutant stands beside the original,
 
     (isobar_mutant(17) ? x - y : x + y)
 
-and builds libisobar of that tree in BUILD/build, and isobar_tests of the tests that need no file of
-experiments/. A mutant that does not compile is dropped. The table is BUILD/mutants.csv. Then
+and builds that tree in BUILD/build: for mutants of the engine libisobar, same_as_spec and isobar_tests of the tests
+that need no file of experiments/, else everything. A mutant that does not compile is dropped. The table is BUILD/mutants.csv. Then
 tests/mutants/run.py BUILD runs the tests. Needs Debian's python3-clang (libclang 14).
 
 A sample is compiled alone and linked with the objects of the suite that another build has: .ci/run tries so

@@ -48,6 +48,11 @@ def known(node):
         return False
 
 
+def letters(raw):
+    """The text of these bytes, of which clang's extents may cut a letter."""
+    return raw.decode(errors="replace")
+
+
 class Finder:
     """The mutants of one file, from the declarations of a translation unit that stand in it."""
 
@@ -72,14 +77,14 @@ class Finder:
 
     def source(self, node):
         begin, end = self.range(node)
-        return self.text[begin:end].decode(errors="replace")  # clang counts some extents into a letter
+        return letters(self.text[begin:end])
 
     def add(self, node, kind, after):
         begin, end = self.range(node)
         before = self.source(node)
         if not before or any(b <= begin and end <= e for b, e in self.asserted):
             return
-        line = self.text[self.text.rfind(b"\n", 0, begin) + 1:].split(b"\n", 1)[0].decode(errors="replace").strip()
+        line = letters(self.text[self.text.rfind(b"\n", 0, begin) + 1:].split(b"\n", 1)[0]).strip()
         self.found.append(Mutant(self.name, begin, end, node.extent.start.line, kind, before, after, line))
 
     # --- the walk
@@ -111,7 +116,7 @@ class Finder:
     def constant(self, node, parent):
         """Whether the variable is one that the compiler computes, or a grain."""
         begin, end = self.range(parent if parent is not None and parent.kind == K.DECL_STMT else node)
-        text = self.text[begin:end].decode(errors="replace")
+        text = letters(self.text[begin:end])
         if re.search(r"\bconst(expr|init)\b", text.split("=")[0]) or re.search(r"grain|cost$", node.spelling):
             return True
         value = text.split("=", 1)[1] if "=" in text else ""
@@ -158,7 +163,7 @@ class Finder:
 
     def operator(self, node, children, swaps):
         left, right = children
-        between = self.text[self.range(left)[1]:self.range(right)[0]].decode(errors="replace").strip()
+        between = letters(self.text[self.range(left)[1]:self.range(right)[0]]).strip()
         operator = re.sub(r"//.*|/\*.*?\*/", "", between).strip()
         kinds = {c.type.get_canonical().kind for c in children}
         pointers = {TypeKind.POINTER, TypeKind.CONSTANTARRAY, TypeKind.NULLPTR} & kinds
@@ -199,7 +204,7 @@ class Finder:
                 continue
             whole = self.text
             after = whole[begin:a] + whole[c:d] + whole[b:c] + whole[a:b] + whole[d:self.range(node)[1]]
-            self.add(node, "arguments swapped", after.decode(errors="replace"))
+            self.add(node, "arguments swapped", letters(after))
             return
 
     def literal(self, node):
@@ -216,7 +221,7 @@ class Finder:
                 self.add(node, "constant", after)
 
     def condition(self, node, condition):
-        text = self.text[self.range(node)[0]:].decode(errors="replace")
+        text = letters(self.text[self.range(node)[0]:])
         if not condition.kind.is_expression() or re.match(r"if\s+constexpr", text) or "sizeof" in self.source(condition):
             return
         if node.kind == K.IF_STMT and re.match(r"if\s*\([^()]*;", text):
