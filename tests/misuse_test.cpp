@@ -204,6 +204,8 @@ std::vector<Misuse> of_losses() {
        "linear_cross_entropy: targets must be [2] for x [2, 4], got [3]"},
       {[] { linear_cross_entropy(f32(2, 5), f32(3, 4), i64(2)); },
        "linear_cross_entropy: the last dimension of x [2, 5] must be 4 for weight [3, 4]"},
+      {[] { linear_cross_entropy(f32(), f32(3, 4), i64()); },
+       "linear_cross_entropy: the last dimension of x [] must be 4 for weight [3, 4]"},
       {[] { linear_cross_entropy(f32(2, 4), f32(4), i64(2)); },
        "linear_cross_entropy: weight must be (classes, channels), got [4]"},
       {[] { linear_cross_entropy(f32(2, 4), f64(3, 4), i64(2)); },

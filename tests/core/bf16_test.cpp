@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "../../autograd/autograd.h"
+#include "../message_of.h"
 #include "../run.h"
 #include "../same_tensors.h"
 #include "../scoped_variable.h"
@@ -120,7 +121,7 @@ TEST_CASE("a product of bf16 matrices equals three loops in double") {
     }
 }
 
-TEST_CASE("empty products of bf16 matrices leave C, or zeros") {
+TEST_CASE("empty products of bf16 matrices leave C, or zeros, and take no other start") {
   const Emulated guard;
   if (!can_multiply()) return;
   std::vector<float> c{1, 2};
@@ -130,6 +131,11 @@ TEST_CASE("empty products of bf16 matrices leave C, or zeros") {
   CHECK(c == std::vector<float>{1, 2});
   gemm(Gemm<float, Bf16>{.m = 1, .n = 2, .k = 0, .b = {nullptr, 2}, .c = {c.data(), 2}});
   CHECK(c == std::vector<float>{0, 0});
+  float bias[2] = {};
+  CHECK(message_of([&] {
+          gemm(Gemm<float, Bf16>{
+              .m = 1, .n = 2, .k = 0, .b = {nullptr, 2}, .start = {bias, 2}, .c = {c.data(), 2}});
+        }) == "gemm: products of bf16 matrices take no bias; add it afterwards");
 }
 
 TEST_CASE("products of bf16 matrices have the same bits for any number of threads") {
