@@ -115,13 +115,13 @@ void print(Run& run, const Config& config, const std::vector<Result>& results) {
   Table table({"stack", "layers", "std of the stream", "theory", "cosine of two positions", "theory",
                "grad norm first / last"});
   for (const Kind& kind : config.kind_list())
-    for (const Result& result : std::views::reverse(results))  // the deepest come first there
-      if (result.kind.name == kind.name)
-        table.row({kind.name, std::to_string(result.depth), spread_text(last_of(result, &LayerSignal::std)),
-                   number_or_dash(result.theory.back().std),
-                   number_text(last_of(result, &LayerSignal::token_cosine).median),
-                   number_or_dash(result.theory.back().token_cosine),
-                   spread_text(spread_over(result.runs, gradient_ratio))});
+    for (auto result = results.rbegin(); result != results.rend(); ++result)  // the deepest come first there
+      if (result->kind.name == kind.name)
+        table.row({kind.name, std::to_string(result->depth), spread_text(last_of(*result, &LayerSignal::std)),
+                   number_or_dash(result->theory.back().std),
+                   number_text(last_of(*result, &LayerSignal::token_cosine).median),
+                   number_or_dash(result->theory.back().token_cosine),
+                   spread_text(spread_over(result->runs, gradient_ratio))});
   run.say(
       "Layers of width {}, {} heads, feed-forward {}; {} sequences of {}: median [min, max] over {} seeds\n\n"
       "{}\n",

@@ -138,7 +138,7 @@ void ResultFolder::remove_earlier_run() {
 
 void ResultFolder::publish() {
   remove_earlier_run();
-  std::ranges::stable_partition(names_, [](const auto& name) { return name != "summary.json"; });
+  std::stable_partition(names_.begin(), names_.end(), [](auto& name) { return name != "summary.json"; });
   for (const std::string& name : names_)
     if (std::ranges::count(growing_, name) == 0)
       rename_file(path_ + "/" + partial_name(name), path_ + "/" + name);

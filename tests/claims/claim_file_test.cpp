@@ -313,14 +313,15 @@ TEST_CASE("a wrong key or flag is found before a run is made, and takes no other
        "line 8: decay_study: --depth: wanted a whole number from 1 to 100000, got '0'"},
       {"--depth 8", "--complete", "line 8: decay_study: its flags ask for something else than a run"},
       {"layer2.ratio", "layer9.ratio", "line 19: claim N01: the run eight measured no 'layer9.ratio'"}};
-  for (const auto& [old, wrong, complaint] : mistakes) {
+  for (const auto& mistake : mistakes) {
+    const std::string &wrong = mistake.wrong, &complaint = mistake.complaint;
     CAPTURE(wrong);
     std::string other = good.substr(good.find("[run.eight]"));
     for (const char* name : {"eight", "eight", "N01"}) {
       const size_t at = other.find(name);
       other.replace(at, std::string(name).size(), std::string(name) == "N01" ? "N02" : "other");
     }
-    folder.write("mine.toml", with(old, wrong) + other);
+    folder.write("mine.toml", with(mistake.old, wrong) + other);
     const Outcome made = run_built("isobar verify", path + " --out " + out);
     CAPTURE(made.out);
     CHECK(made.code == 2);

@@ -23,13 +23,17 @@ TEST_CASE("a duel ends where the interval leaves 0, or lies within the margin") 
   const Range seen = decide(pairs(0, 8), 1).interval;
   CHECK(std::abs(seen.high - 3.489) < 1e-3);
   CHECK(seen.low == -seen.high);
-  for (const auto& [mean, margin, outcome] : {std::tuple{-3.5, 1.0, Outcome::better},
-                                              {3.5, 1.0, Outcome::worse},
-                                              {3.4, 1.0, Outcome::undecided},
-                                              {0.5, 4.0, Outcome::equal},
-                                              {0.6, 4.0, Outcome::undecided}}) {
-    CAPTURE(mean);
-    CHECK(decide(pairs(mean, 8), margin).outcome == outcome);
+  const struct {
+    double mean, margin;
+    Outcome outcome;
+  } rows[] = {{-3.5, 1, Outcome::better},
+              {3.5, 1, Outcome::worse},
+              {3.4, 1, Outcome::undecided},
+              {0.5, 4, Outcome::equal},
+              {0.6, 4, Outcome::undecided}};
+  for (const auto& row : rows) {
+    CAPTURE(row.mean);
+    CHECK(decide(pairs(row.mean, 8), row.margin).outcome == row.outcome);
   }
 }
 

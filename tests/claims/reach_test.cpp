@@ -129,8 +129,9 @@ TEST_CASE("95 of 100 rungs that are foretold lie where they were") {
 TEST_CASE("the fifth rungs were foretold as the kept values say") {
   const Runs kept = Kept::shipped().runs(builtin_claims());
   int compared = 0;
-  for (const auto& [ladder, file, comparisons] :
+  for (const auto& [name, file, comparisons] :
        {std::tuple{"ladder_shakespeare", "foretold.csv", 22}, {"ladder_kjv", "foretold_kjv.csv", 8}}) {
+    const std::string ladder = name;
     CAPTURE(ladder);
     const Json& measured = kept.summaries.at(ladder).at("measured");
     std::istringstream rows(file_text(std::string(ISOBAR_SOURCE_DIR "/experiments/ladder/") + file));

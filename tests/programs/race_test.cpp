@@ -36,7 +36,9 @@ TEST_CASE("the race's table has the numbers of the records, which experiments/du
     if (entry.path().extension() == ".json")
       records[entry.path().stem()] = Json::parse(file_text(entry.path()));
   REQUIRE(records.size() >= 4);
-  for (const auto& [name, record] : records) {
+  for (const auto& entry : records) {
+    const std::string& name = entry.first;
+    const Json& record = entry.second;
     const size_t at = table.find("\n" + name + " ");
     REQUIRE_MESSAGE(at != std::string::npos, name);
     const std::string row = table.substr(at + 1, table.find('\n', at + 1) - at - 1);

@@ -99,12 +99,12 @@ std::vector<Tensor> values_of(Module& norm, Dtype dtype) {
 }
 
 TEST_CASE("a norm that is typed is the norm that is registered, in another order of operations") {
-  for (const auto& [typed, name] :
-       {std::pair{"x / (mean(x^2) + 1e-5)^0.5 * w", "rmsnorm"},
-        {"w * (x - mean(x)) / sqrt(mean((x - mean(x))^2) + 1e-5) + b", "layernorm"},
-        {"tanh(0.5 * x) * w + b", "dyt"}}) {
-    CAPTURE(typed);
-    const auto norm = norm_of(parse_contestant(typed), 8), same = norm_of(parse_contestant(name), 8);
+  for (const auto& both : {std::pair{"x / (mean(x^2) + 1e-5)^0.5 * w", "rmsnorm"},
+                           {"w * (x - mean(x)) / sqrt(mean((x - mean(x))^2) + 1e-5) + b", "layernorm"},
+                           {"tanh(0.5 * x) * w + b", "dyt"}}) {
+    CAPTURE(both.first);
+    const auto norm = norm_of(parse_contestant(both.first), 8);
+    const auto same = norm_of(parse_contestant(both.second), 8);
     const std::vector<Tensor> got = values_of(*norm, Dtype::f32), wanted = values_of(*same, Dtype::f32);
     for (const size_t i : {0, 1})
       CHECK(max(abs(got[i] - wanted[i])).item() < 1e-6 * max(abs(wanted[i])).item());

@@ -78,8 +78,8 @@ TEST_CASE("every study measures what it did when this was written, the same on o
     CHECK(now.logs == doctest::Approx(std::stod(words[4])).epsilon(1e-9));
     parts.erase(words[0] + " " + words[1]);
   }
-  for (const auto& [name, part] : parts)
-    CHECK_MESSAGE(part.count == 0, name, " is new: ISOBAR_KEEP=1 keeps it");
+  for (const auto& part : parts)
+    CHECK_MESSAGE(part.second.count == 0, part.first, " is new: ISOBAR_KEEP=1 keeps it");
 }
 
 TEST_CASE("products and pointwise loops that are large enough for two threads change no result") {
