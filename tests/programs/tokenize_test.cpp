@@ -48,7 +48,7 @@ TEST_CASE("a larger corpus takes no more memory to prepare and to train on") {
     trained[is_large] = run.summary["timing"]["peak_rss_mib"];
   }
   CHECK(TokenStore(folder / "large.safetensors").size() == static_cast<int64_t>(large.size()));
-#ifndef WITH_ASAN  // which keeps what was freed
+#if !defined(WITH_ASAN) && !defined(WITH_TSAN)  // which keep what was freed, or shadows of it
   // 23 MiB more of text, 92 MiB more of tokens in memory.
   CHECK(memory[1] < memory[0] + (8 << 20));
   CHECK(trained[1] < trained[0] + 40);  // chunks that were looked at are kept, up to 64 MiB
