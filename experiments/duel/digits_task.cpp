@@ -43,7 +43,7 @@ class DigitsTask : public Task {
   double blind_loss() const override { return blind_loss_; }
   void check_contestant(const Contestant& contestant) const override {
     check(contestant.flags.empty(), "{}: nets for digits have a norm and a placement, and no {}",
-          contestant.label, contestant.flags.front());
+          contestant.label, contestant.flags.empty() ? "" : contestant.flags.front());
     const depth::Kind kind = kind_of(contestant);
     check(
         std::ranges::count(depth::kind_names(), kind.key()) == 1,

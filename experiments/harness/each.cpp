@@ -385,10 +385,10 @@ void run_each(Ranks& ranks, int64_t n, const std::function<std::string(int64_t)>
               const std::function<void(int64_t, const std::string&)>& done) {
   if (n <= 0) return;
   ItemQueue queue(n, ranks.first());
-  std::vector<std::jthread> workers;  // each is joined when it is destroyed, after the loop has ended
-  ItemLoop loop(ranks, n, queue, done);
   // A single item may use all threads, unless it belongs to an item itself: then threads() is 1.
   const bool serial = n > 1 || threads() == 1;
+  std::vector<std::jthread> workers;  // each is joined when it is destroyed, after the loop has ended
+  ItemLoop loop(ranks, n, queue, done);
   for (int64_t t = std::min<int64_t>(n, threads()); t > 0; --t)
     workers.emplace_back([&, caller = Timeline::here()] {
       std::optional<SerialLoops> loops;
