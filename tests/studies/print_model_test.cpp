@@ -7,6 +7,7 @@
 #include "../../nn/observe.h"
 #include "../message_of.h"
 #include "../run.h"
+#include "../sanitizers.h"
 #include "../values_of.h"
 
 namespace isobar::print_model_test {
@@ -104,8 +105,10 @@ TEST_CASE("a block that is computed again keeps its input, and brings back what 
   };
   CHECK(whole.kept_again == 0);
   CHECK(static_cast<double>(again.kept_again) == doctest::Approx(kept(whole, "blocks.1")).epsilon(0.05));
-  // The output, which is the next one's input: 256 tokens of 64 channels, and the node, larger under sanitizers.
-  CHECK(kept(again, "blocks.1") == doctest::Approx(256 * 64 * 4).epsilon(0.1));
+#ifndef WITH_ASAN  // under which a node is larger
+  // The output, which is the next one's input: 256 tokens of 64 channels, and the node.
+  CHECK(kept(again, "blocks.1") == doctest::Approx(256 * 64 * 4).epsilon(0.05));
+#endif
   CHECK(again.kept < whole.kept / 2);
   CHECK(again.loss_kept == whole.loss_kept);
 }
