@@ -1,5 +1,5 @@
-// Documents say of the repository what is so: counts are today's, what must be named is named, and phrases
-// that stop readers are found.
+// What documents say of the repository is true today: counts, names, and code and outputs that they show. No test
+// checks wording.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -110,72 +110,6 @@ std::vector<std::string> wrong_counts(const fs::path& file, const std::string& t
   return wrong;
 }
 
-struct Phrase {
-  std::regex pattern;
-  const char* instead;
-  std::vector<std::string> words;  // one of them is in each match
-
-  Phrase(const char* expression, const char* better, std::vector<std::string> one_of)
-      : pattern(expression), instead(better), words(std::move(one_of)) {}
-};
-
-// Phrases that stop a reader, and statements that were found untrue.
-const std::vector<Phrase>& phrases() {
-  static const std::vector<Phrase> all = {
-      {R"((do|does|did) not tell\b)", "is not significant", {"not tell"}},
-      {R"(\btold (as|right|wrong)\b)", "reported as, classified", {"told "}},
-      {R"((^|[.:;|] )Of (a|an|the|its|these|those|all|what|which) )", "begin with the subject", {"Of "}},
-      {R"(\b[Ww]hoever\b|\bThat which\b|\bThose who\b)",
-       "name the person or the part",
-       {"hoever", "That which", "hose who"}},
-      {R"(\bseldom\b)", "rarely; less often", {"seldom"}},
-      {R"(\bslip of the pen\b|\bnobody's\b)", "a misquoted word; no …", {"slip of", "nobody"}},
-      {R"(\bis in the way\b|\bmeets? accidents\b)", "a problem; reports", {"in the way", "accidents"}},
-      {R"(\bleaves with [0-9])", "exits with", {"leaves with"}},
-      {R"(\bin front of\b)", "before", {"in front"}},
-      {R"(\bsomething is missing here\b)", "because something is missing", {"something is"}},
-      {R"(\bhas [0-9]+ points (more|less)\b)", "gains, loses", {" points "}},
-      {R"(\bNothing continues\b|; what does is\b)", "X cannot …", {"othing continues", "; what does is"}},
-      {R"(\b([Tt]ells?|told) (of|which|whether|apart|what|how|that)\b)",
-       "says, names, distinguishes",
-       {"ell ", "ells ", "told "}},
-      {R"(\b(is|are|was|were) told (in|by|with|twice|what)\b)", "is reported", {" told "}},
-      {R"(\b([Mm]eets?|met) (a|an|the|no|it|them|by|in|with)\b)",
-       "reaches, sees, contains",
-       {"eet ", "eets ", "met "}},
-      {R"(\bholds? (of|here|there|good|true)\b)", "is true for, applies", {"hold"}},
-      {R"(; of [^,;.|]{1,40}, )", "begin with the subject", {"; of "}},
-      {R"(, but for\b)", "except", {", but for"}},
-      {R"(\bfor want of\b)", "without", {"want of"}},
-      {R"(\bby turns\b)", "in turn", {"by turns"}},
-      {R"(\bin the end\b)", "at the end", {"in the end"}},
-      {R"(\bwhat stands\b)", "the text, the value", {"what stands"}},
-      {R"(\bgoes on (with|where|without|for|as)\b)", "continues", {"goes on"}},
-      {R"(\b(has|have) [0-9.]+ (nats|percent|%))", "reaches, loses", {"has ", "have "}},
-      {R"(\b(has|have) (more|less) accuracy\b)", "is more accurate", {" accuracy"}},
-      {R"(\b(is|are) behind\b)", "is worse; after", {" behind"}},
-      {R"(\b(leaves?|left) (it|them) open\b)", "is not significant", {" open"}},
-      // Untrue.
-      {R"(\b[Ee](very|ach) claim [^.]*\b(judged by runs|put to the test|measured by)\b)",
-       "identities, sources and what was not run are no measurements",
-       {"very claim", "ach claim"}},
-      {R"(\bPyTorch at its best\b)", "one build of PyTorch was measured, say which", {"at its best"}},
-      {R"(\bfaster in every row(?! of this table than Debian))", "than what, where", {"in every row"}},
-      {R"(\bone file each\b)", "a study has a main file, and some have a folder", {"one file each"}},
-      {R"(\b(is|are) held out\b)", "until when? What a test fixes is held out no more", {"held out"}}};
-  return all;
-}
-
-std::vector<std::string> bad_phrases(const fs::path& file, const std::string& text) {
-  std::vector<std::string> bad;
-  for (const Phrase& phrase : phrases())
-    each_match(file, text, phrase.pattern, phrase.words,
-               [&](const std::string& place, const std::smatch& said) {
-                 bad.push_back(fmt::format("{}: \"{}\"; instead: {}", place, said.str(), phrase.instead));
-               });
-  return bad;
-}
-
 // A text's words in `backticks`.
 std::vector<std::string> quoted(const std::string& text) {
   static const std::regex word("`([^`]+)`");
@@ -219,64 +153,11 @@ TEST_CASE("a document, help text or comment that counts texts, assignments, stud
   CHECK(wrong_counts(root / "x", "a\n\n// a course of Nine\n// assignments") == wrong);
 }
 
-TEST_CASE("no document has a phrase of the look-out list") {
-  for (const fs::path& file : prose())
-    for (const std::string& bad : bad_phrases(file, file_text(file))) FAIL_CHECK(bad);
-  for (const char* text : {"of RMSNorm, 40 seeds do not tell.",
-                           "Of the softmax two numbers are kept",
-                           "in `aN.cpp`; of a11, the folder",
-                           "Whoever copies one",
-                           "let it log seldom",
-                           "Every claim of these texts is judged by runs over many seeds",
-                           "## PyTorch at its best",
-                           "Isobar is faster in every row, and",
-                           "the studies, one file each, the claims",
-                           "by which one tells whether it is so",
-                           "the losses are told in nats",
-                           "a loop that meets a NaN",
-                           "the rule holds here",
-                           "it holds; of the norms, two",
-                           "all, but for one",
-                           "refused for want of memory",
-                           "both by turns",
-                           "done in the end",
-                           "it reads what stands there",
-                           "it goes on where it was",
-                           "LayerNorm has 0.3 nats",
-                           "it has more accuracy",
-                           "ReZero is behind",
-                           "40 seeds leave it open"})
-    CHECK_MESSAGE(bad_phrases(root / "x", text).size() == 1, text);
-  CHECK(bad_phrases(root / "x", "one file of each; this says who did it. Who is it? a list of the, the")
-            .empty());
-}
-
-bool is_generated(const fs::path& file) {
-  return holds(file_text(file), "generated by `") || file.filename() == "tried.md";
-}
-
-TEST_CASE("a page has at most 100 lines, unless a test follows its steps") {
-  const std::set<std::string> followed = {"nn/README.md",
-                                          "nn/layers.md",
-                                          "autograd/README.md",
-                                          "data/README.md",
-                                          "core/ranks/README.md",
-                                          "experiments/claims/paper.md",
-                                          "experiments/harness/README.md"};
-  const std::map<std::string, int64_t> limits = {{"README.md", 150}, {"CHANGELOG.md", 150}};
-  for (const fs::path& file : documents()) {
-    const std::string name = file.lexically_relative(root), text = file_text(file);
-    if (followed.contains(name) || file.filename() == "handout.md" || is_generated(file)) continue;
-    const int64_t limit = limits.contains(name) ? limits.at(name) : 100;
-    CHECK_MESSAGE(std::ranges::count(text, '\n') <= limit, name);
-  }
-}
-
-TEST_CASE("no sentence of the README has more than 30 words, and what it shows of outputs is so") {
+TEST_CASE("what the README shows of outputs is in the outputs") {
   std::istringstream lines(file_text(root / "README.md"));
-  std::string paragraph_text, shown_in;
+  std::string shown_in;
   bool code = false;
-  std::vector<std::string> paragraphs;
+  size_t compared = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("<!-- output of ")) shown_in = line.substr(15, line.size() - 15 - 4);
     if (line.starts_with("```")) {
@@ -284,24 +165,10 @@ TEST_CASE("no sentence of the README has more than 30 words, and what it shows o
       if (!code) shown_in.clear();
     } else if (code && !shown_in.empty()) {
       CHECK_MESSAGE(holds(file_text(root / shown_in), line), line);
-    }
-    const bool ends = line.empty() || line.starts_with("```") || line.starts_with("|") ||
-                      line.starts_with("<") || line.starts_with("#") || line.starts_with("- ");
-    if (ends) paragraphs.push_back(std::exchange(paragraph_text, ""));
-    if (!code && (!ends || line.starts_with("- "))) paragraph_text += line + " ";
-  }
-  paragraphs.push_back(paragraph_text);
-  size_t sentences = 0;
-  for (const std::string& one : paragraphs) {
-    const std::regex end_of_sentence("[.?!](\\s|$)"), word("\\S+");
-    for (std::sregex_token_iterator at(one.begin(), one.end(), end_of_sentence, -1), end; at != end; ++at) {
-      const std::string sentence = *at;
-      const std::sregex_iterator words(sentence.begin(), sentence.end(), word);
-      CHECK_MESSAGE(std::distance(words, {}) <= 30, sentence);
-      ++sentences;
+      ++compared;
     }
   }
-  CHECK(sentences > 30);
+  CHECK(compared >= 5);
 }
 
 // The text without indentation: a block inside a list is indented.
@@ -349,13 +216,10 @@ TEST_CASE("a script that asks whether a program is there says what is skipped wi
             .empty());
 }
 
-TEST_CASE("the changelog's newest part begins with what a user must do, in a few lines") {
+TEST_CASE("the changelog's newest release begins with what a user must do") {
   const std::string changelog = file_text(root / "CHANGELOG.md");
   const std::string first = changelog.substr(changelog.find("\n## [") + 1);
-  const size_t title = first.find("\n\n### What you must do\n\n");
-  REQUIRE(title == first.find('\n'));
-  const std::string lines = first.substr(title + 26, first.find("\n### ", title + 5) - title - 26);
-  CHECK(std::count(lines.begin(), lines.end(), '\n') <= 15);
+  CHECK(first.find("\n\n### What you must do\n\n") == first.find('\n'));
 }
 
 }  // namespace isobar::documents_test
