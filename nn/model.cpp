@@ -91,6 +91,29 @@ void check_keys(const std::vector<NamedTensor>& parameters) {
   }
 }
 
+bool same_elements(const Tensor& a, const Tensor& b) {
+  return raw::storage(a) == raw::storage(b) && raw::address(a) == raw::address(b) &&
+         a.strides() == b.strides();
+}
+
+// Throws where every value is its target itself.
+void check_not_itself(const std::vector<std::pair<Tensor, Tensor>>& pairs) {
+  const auto same = [](const auto& pair) { return same_elements(pair.first, pair.second); };
+  check(
+      pairs.empty() || !std::all_of(pairs.begin(), pairs.end(), same),
+      "load_state: the given state is the model's own tensors, so nothing would change: named_state() does not "
+      "copy; clone() each tensor at the time to which the model is to return");
+}
+
+// A value that shares its storage with any target gets a copy: assigning another target may overwrite it, as
+// where the names of two blocks are exchanged.
+void separate(std::vector<std::pair<Tensor, Tensor>>& pairs) {
+  std::set<const Storage*> targets;
+  for (const auto& [target, value] : pairs) targets.insert(raw::storage(target).get());
+  for (auto& [target, value] : pairs)
+    if (targets.contains(raw::storage(value).get())) value = raw::clone(value);
+}
+
 void set_trainable(HasFields& model, bool trainable) {
   each_tensor(model, [&](const std::string&, Tensor& tensor, bool is_buffer) {
     if (!is_buffer && is_float(tensor.dtype())) tensor.set_trainable(trainable);
@@ -271,6 +294,8 @@ void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
   }
   check(given.empty(), "load_state: the given state has {}, the model does not",
         given.empty() ? "" : given.begin()->first);
+  check_not_itself(pairs);
+  separate(pairs);
   for (auto& [target, value] : pairs) assign(target, value);
 }
 

@@ -25,7 +25,8 @@ void visit_tensors(HasFields& model, const std::function<void(const std::string&
 // layers made with one Rng: split it for each layer.
 std::vector<NamedTensor> named_parameters(HasFields& model);
 std::vector<Tensor> parameters(HasFields& model);
-// Parameters, frozen ones included, and buffers: what save_safetensors() and copy_state() take.
+// Parameters, frozen ones included, and buffers: what save_safetensors() and copy_state() take. These are the
+// model's own tensors, no copies.
 std::vector<NamedTensor> named_state(HasFields& model);
 // The module itself and all modules in it, parents before children.
 std::vector<NamedModule> named_modules(HasFields& model);
@@ -46,8 +47,15 @@ void clear_gradients(const std::vector<Tensor>& parameters);
 // Replaces every f32 or f64 parameter and buffer by one of this dtype; tied tensors stay tied, gradients are
 // dropped. Optimizers hold the old tensors: convert first.
 void convert(HasFields& model, Dtype dtype);
-// Copy values by name. Throw Error that names the first tensor that is missing, superfluous, or of another
-// shape or dtype; nothing has been copied then.
+// Copy values by name. The state may have tensors of the model under other names, as to exchange two blocks.
+// Throw Error that names the first tensor that is missing, superfluous, or of another shape or dtype; and for
+// a state that is the model's own tensors under their own names: named_state() does not copy. Nothing has been
+// copied then.
+//
+//   std::vector<NamedTensor> best = named_state(model);
+//   for (NamedTensor& entry : best) entry.tensor = clone(entry.tensor);     // the weights as they are now
+//   …
+//   load_state(model, best);
 void copy_state(HasFields& from, HasFields& to);
 void load_state(HasFields& to, const std::vector<NamedTensor>& state);
 // What all parameters and buffers are, and how often they were written: two of these are equal only if the

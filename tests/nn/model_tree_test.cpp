@@ -5,6 +5,7 @@
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../../nn/pieces.h"
+#include "../../optim/adam.h"
 #include "../message_of.h"
 
 namespace isobar::model_tree_test {
@@ -15,6 +16,12 @@ template <class T>
 struct Outer {
   struct Inner : Module {};
 };
+
+std::vector<NamedTensor> cloned_state(HasFields& model) {
+  std::vector<NamedTensor> state = named_state(model);
+  for (NamedTensor& entry : state) entry.tensor = clone(entry.tensor.detach());
+  return state;
+}
 
 TEST_CASE("a description is an indented tree") {
   Sequential model(Linear(4, 2, Rng(1), {.bias = false}), BatchNorm1d(2), ReLU());
@@ -126,8 +133,48 @@ TEST_CASE("two parameters that are draws of one key are refused with both names,
 
   // Loaded values are no repetition.
   Sequential loaded(Linear(3, 3, rng), Linear(3, 3, rng));
-  load_state(loaded, named_state(loaded));
+  load_state(loaded, cloned_state(loaded));
   CHECK(parameters(loaded).size() == 4);
+}
+
+TEST_CASE("a state that is the model's own tensors is refused, and a copy brings the weights back") {
+  Linear model(3, 2, Rng(1));
+  const std::vector<NamedTensor> live = named_state(model), best = cloned_state(model);
+  const std::vector<double> then = model.weight.to_vector<double>();
+  assign(model.weight, ones({2, 3}));
+  const std::string refusal =
+      "load_state: the given state is the model's own tensors, so nothing would change: named_state() does not "
+      "copy; clone() each tensor at the time to which the model is to return";
+  CHECK(message_of([&] { load_state(model, live); }) == refusal);
+  CHECK(message_of([&] { copy_state(model, model); }) == refusal);
+  AdamW optimizer(parameters(model));
+  CHECK(message_of([&] { load_state(optimizer, named_state(optimizer)); }) == refusal);
+  CHECK(model.weight.to_vector<double>() == std::vector<double>(6, 1.0));
+  load_state(model, best);
+  CHECK(model.weight.to_vector<double>() == then);
+  // A part of it may be the model's own.
+  std::vector<NamedTensor> mixed = named_state(model);
+  mixed[0].tensor = ones({2, 3});
+  load_state(model, mixed);
+  CHECK(model.weight.to_vector<double>() == std::vector<double>(6, 1.0));
+  ReLU nothing;
+  copy_state(nothing, nothing);
+}
+
+TEST_CASE("a state may have the model's own tensors under other names, whole or as views") {
+  Sequential model(Linear(2, 2, Rng(1)), Linear(2, 2, Rng(2)), Linear(2, 2, Rng(3)));
+  const auto weight = [&](size_t i) { return dynamic_cast<Linear&>(*model.parts[i]).weight; };
+  const auto values = [&](size_t i) { return weight(i).to_vector<double>(); };
+  const std::vector<double> first = values(0), second = values(1), third = values(2);
+  std::vector<NamedTensor> state = named_state(model);
+  for (NamedTensor& entry : state) {  // in a circle
+    entry.name[0] = entry.name[0] == '2' ? '0' : static_cast<char>(entry.name[0] + 1);
+    if (entry.name == "0.weight") entry.tensor = transpose(entry.tensor.detach());
+  }
+  load_state(model, state);
+  CHECK(values(0) == std::vector<double>{third[0], third[2], third[1], third[3]});
+  CHECK(values(1) == first);
+  CHECK(values(2) == second);
 }
 
 TEST_CASE("tied tensors are one parameter, and stay tied through convert, load and a move") {
