@@ -45,8 +45,10 @@ Tensor softplus(const Tensor& x) {
   return pointwise(
       "softplus",
       [](auto v) {
-        const auto line = maximum(v, 0);
-        return line + log1p(exp(-abs(v)));  // ln(1 + eˣ) without overflow
+        // ln(1 + eˣ) without overflow: max(v, 0) + ln(1 + e^−|v|). Its two kinks cancel, and do so in every
+        // derivative at 0 because both sides take v ≥ 0 there.
+        const auto line = where(v < 0, 0, v), below = where(v < 0, v, -v);
+        return line + log1p(exp(below));
       },
       x);
 }

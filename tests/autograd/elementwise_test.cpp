@@ -1,4 +1,6 @@
 // Elementwise functions, comparisons and masks at their edges, as IEEE arithmetic or PyTorch 1.13.1 has them.
+#include <numbers>
+
 #include "op_edges.h"
 
 namespace isobar::elementwise_test {
@@ -132,6 +134,115 @@ TEST_CASE("sin and cos keep their digits for large arguments, log1p and expm1 fo
   check_values(log1p(row({1e-20, -1, -2, inf})), {1e-20, -inf, nan, inf});
   check_values(expm1(row({1e-20, -inf, nan})), {1e-20, -1, nan});
   CHECK(pow(row({1.5}), 1000).item() == doctest::Approx(std::pow(1.5, 1000)).epsilon(1e-15));
+}
+
+TEST_CASE("functions that are smooth at 0 have their value and three derivatives there") {
+  const double ln2 = std::log(2), pi = std::numbers::pi;
+  const auto one = [](double value) { return row({value}); };
+  struct Row {
+    std::string name;
+    std::function<Tensor(const Tensor&)> f;  // of x [1]
+    Doubles wanted;                          // at 0: the value and three derivatives
+  };
+  const std::vector<Row> rows{
+      {"exp", [](auto x) { return exp(x); }, {1, 1, 1, 1}},
+      {"expm1", [](auto x) { return expm1(x); }, {0, 1, 1, 1}},
+      {"log", [](auto x) { return log(x + 1); }, {0, 1, -1, 2}},
+      {"log1p", [](auto x) { return log1p(x); }, {0, 1, -1, 2}},
+      {"sin", [](auto x) { return sin(x); }, {0, 1, 0, -1}},
+      {"cos", [](auto x) { return cos(x); }, {1, 0, -1, 0}},
+      {"tanh", [](auto x) { return tanh(x); }, {0, 1, 0, -2}},
+      {"sigmoid", [](auto x) { return sigmoid(x); }, {0.5, 0.25, 0, -0.125}},
+      {"erf", [](auto x) { return erf(x); }, {0, 2 / std::sqrt(pi), 0, -4 / std::sqrt(pi)}},
+      {"reciprocal", [](auto x) { return reciprocal(x + 1); }, {1, -1, 2, -6}},
+      {"divide", [](auto x) { return x / (x + 1); }, {0, 1, -2, 6}},
+      {"sqrt", [](auto x) { return sqrt(x + 1); }, {1, 0.5, -0.25, 0.375}},
+      {"rsqrt", [](auto x) { return rsqrt(x + 1); }, {1, -0.5, 0.75, -1.875}},
+      {"square", [](auto x) { return square(x); }, {0, 0, 2, 0}},
+      {"product", [](auto x) { return x * x * x; }, {0, 0, 0, 6}},
+      {"pow 2", [](auto x) { return pow(x, 2); }, {0, 0, 2, 0}},
+      {"pow 3", [](auto x) { return pow(x, 3); }, {0, 0, 0, 6}},
+      {"pow of 2", [](auto x) { return pow(2, x); }, {1, ln2, ln2 * ln2, ln2 * ln2 * ln2}},
+      {"pow of tensors", [&](auto x) { return pow(x, one(3)); }, {0, 0, 0, 6}},
+      {"isru", [&](auto x) { return isru(x, one(4)); }, {0, 0.5, 0, -0.375}},
+      {"silu", [](auto x) { return silu(x); }, {0, 0.5, 0.5, 0}},
+      {"swiglu", [](auto x) { return swiglu(x, x + 2); }, {0, 1, 2, 1.5}},
+      {"gelu", [](auto x) { return gelu(x); }, {0, 0.5, std::sqrt(2 / pi), 0}},
+      {"gelu_tanh", [](auto x) { return gelu_tanh(x); }, {0, 0.5, std::sqrt(2 / pi), 0}},
+      {"softplus", [](auto x) { return softplus(x); }, {ln2, 0.5, 0.25, 0}},
+      {"softplus of -x", [](auto x) { return softplus(-x); }, {ln2, -0.5, 0.25, 0}},
+      {"mish", [](auto x) { return mish(x); }, {0, 0.6, 0.64, -0.096}},
+      {"softcap", [](auto x) { return softcap(x, 2); }, {0, 1, 0, -0.5}},
+      {"dyt", [&](auto x) { return dyt(x, one(1), one(1), one(0)); }, {0, 1, 0, -2}},
+      {"dyt_sqrtd", [&](auto x) { return dyt_sqrtd(x, one(1), one(1), one(0)); }, {0, 1, 0, -2}},
+      {"dyisru", [&](auto x) { return dyisru(x, one(0), one(1), one(0)); }, {0, 1, 0, -3}},
+      {"derf",
+       [&](auto x) { return derf(x, one(1), one(0), one(1), one(0)); },
+       {0, 2 / std::sqrt(pi), 0, -4 / std::sqrt(pi)}},
+      {"mse_loss", [&](auto x) { return mse_loss(x, one(1)); }, {1, -2, 2, 0}},
+      {"huber_loss", [&](auto x) { return huber_loss(x, one(0)); }, {0, 0, 1, 0}},
+      {"binary_cross_entropy_with_logits",
+       [&](auto x) { return binary_cross_entropy_with_logits(x, one(0.75)); },
+       {ln2, -0.25, 0.25, 0}},
+      {"logsumexp",
+       [](auto x) {
+         return logsumexp(concat({x, -x}));
+       },
+       {ln2, 0, 1, 0}},
+      {"softmax",
+       [](auto x) {
+         return slice(softmax(concat({x, 0 * x})), 0, 0, 1);
+       },
+       {0.5, 0.25, 0, -0.125}},
+      {"log_softmax",
+       [](auto x) {
+         return slice(log_softmax(concat({x, 0 * x})), 0, 0, 1);
+       },
+       {-ln2, 0.5, -0.25, 0}},
+      {"cross_entropy",
+       [](auto x) {
+         return cross_entropy(concat({x, 0 * x}), zeros({}, Dtype::i64));
+       },
+       {ln2, -0.5, 0.25, 0}},
+      {"norm",
+       [&](auto x) {
+         return norm(concat({x, one(1)}));
+       },
+       {1, 0, 1, 0}},
+      {"var",
+       [&](auto x) {
+         return var(concat({x, one(0)}));
+       },
+       {0, 0, 1, 0}},
+      {"std_dev",
+       [&](auto x) {
+         return std_dev(concat({x, one(1), one(-1)}), {0}, false, 1);
+       },
+       {1, 0, 1.0 / 3, 0}},
+      {"rms_norm", [](auto x) { return rms_norm(x, {1}, {}, 1); }, {0, 1, 0, -3}},
+      {"layer_norm",
+       [&](auto x) {
+         return slice(layer_norm(concat({x, one(0)}), {2}, {}, {}, 1), 0, 0, 1);
+       },
+       {0, 0.5, 0, -0.375}},
+  };
+  for (const Row& of : rows) {
+    CAPTURE(of.name);
+    for (const double zero : {0.0, -0.0}) {
+      Tensor x = one(zero).set_trainable();
+      {
+        Tape tape({.higher_order = true});
+        Tensor y = of.f(x);
+        for (const double wanted : of.wanted) {
+          CHECK(sum(y).item() == doctest::Approx(wanted).epsilon(1e-12));
+          if (!tape.needs_gradient(y)) y = 0 * x;  // a derivative that is constant
+          y = tape.gradient(y, {x}, ones(y.shape(), y.dtype()))[0];
+        }
+      }
+      Tape first;
+      CHECK(first.gradient(sum(of.f(x)), {x})[0].item() == doctest::Approx(of.wanted[1]).epsilon(1e-12));
+    }
+  }
 }
 
 TEST_CASE("division by a number divides") {
