@@ -32,8 +32,10 @@ struct TextCorpus {
   static TextCorpus from_text(std::string_view text, std::string_view tokenizer);
 
   // The two parts, as views; the corpus must outlive them.
-  std::span<const int32_t> train() const { return std::span(tokens).first(train_size()); }
-  std::span<const int32_t> validation() const { return std::span(tokens).subspan(train_size()); }
+  std::span<const int32_t> train() const& { return std::span(tokens).first(train_size()); }
+  std::span<const int32_t> validation() const& { return std::span(tokens).subspan(train_size()); }
+  std::span<const int32_t> train() const&& = delete;
+  std::span<const int32_t> validation() const&& = delete;
 
  private:
   size_t train_size() const { return train_part(static_cast<int64_t>(tokens.size())); }
@@ -54,10 +56,13 @@ class TokenDataset : public Dataset {
   // T = block_size ≥ 1. The tokens must outlive the dataset. Throws Error for fewer than T + 1 tokens; `part`
   // names the tokens in its text ("training part").
   TokenDataset(std::span<const int32_t> tokens, int64_t block_size, std::string_view part);
+  TokenDataset(const std::vector<int32_t>&& tokens, int64_t block_size, std::string_view part) = delete;
 
   // The same for the tokens begin … end − 1 of a source, which must outlive the dataset.
   TokenDataset(const TokenSource& source, int64_t begin, int64_t end, int64_t block_size,
                std::string_view part);
+  TokenDataset(const TokenSource&& source, int64_t begin, int64_t end, int64_t block_size,
+               std::string_view part) = delete;
 
   // The number of windows.
   int64_t size() const override { return length_ - block_size_; }

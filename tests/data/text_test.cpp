@@ -10,6 +10,19 @@
 
 namespace isobar::text_test {
 
+// Views of a corpus, and of tokens, that ends with the statement.
+template <class Corpus>
+constexpr bool outlives_its_tokens = requires {
+  std::declval<Corpus>().train();
+}
+|| requires { std::declval<Corpus>().validation(); };
+static_assert(!outlives_its_tokens<TextCorpus>);
+static_assert(!outlives_its_tokens<const TextCorpus>);
+static_assert(outlives_its_tokens<TextCorpus&>);
+static_assert(outlives_its_tokens<const TextCorpus&>);
+static_assert(!std::is_constructible_v<TokenDataset, std::vector<int32_t>, int64_t, std::string_view>);
+static_assert(std::is_constructible_v<TokenDataset, std::vector<int32_t>&, int64_t, std::string_view>);
+
 std::vector<int32_t> count_up(int32_t length) {
   std::vector<int32_t> tokens(length);
   for (int32_t i = 0; i < length; ++i) tokens[i] = i;
