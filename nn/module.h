@@ -66,9 +66,9 @@ class Module : public HasFields {
  protected:
   enum class Output { shown, hidden };
   // Runs body() as this module's forward and returns its result: a Tensor, or several in a pair, tuple, array
-  // or vector. Tape nodes carry the module's scope, observers see each tensor, and errors carry the module's
-  // path. Output::hidden shows nothing to observers, for a result that is not the module's output, such as a
-  // loss.
+  // or vector, beside numbers. Another type does not compile. Tape nodes carry the module's scope, observers
+  // see each tensor, and errors carry the module's path. Output::hidden shows nothing to observers, for a
+  // result that is not the module's output, such as a loss.
   template <class Body>
   auto call(const Body& body, Output output = Output::shown) {
     const Call here(*this);
@@ -98,6 +98,11 @@ class Module : public HasFields {
       for (auto& one : many) show(one, call);
     else if constexpr (requires { std::tuple_size<Many>::value; })
       std::apply([&](auto&... one) { (show(one, call), ...); }, many);
+    else
+      static_assert(
+          std::is_arithmetic_v<Many>,
+          "call(): observers would not see the tensors in this type; return a Tensor, or a pair, tuple, "
+          "array or vector of them, and make a struct of it outside of call()");
   }
 
   std::shared_ptr<Observation> observation_;  // made by the first Watch

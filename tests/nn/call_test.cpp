@@ -101,6 +101,19 @@ TEST_CASE("an observer sees each of several outputs, and its gradient") {
   CHECK(notes.gradients == std::vector<double>{14, 10, 2});
 }
 
+TEST_CASE("a number beside an output is no output") {
+  struct Counting : Module {
+    std::tuple<Tensor, int64_t, std::vector<double>> operator()(const Tensor& x) {
+      return call([&] { return std::tuple{x * 2, int64_t{7}, std::vector<double>{0.5}}; });
+    }
+  } layer;
+  Notes notes;
+  const Watch watch(layer, notes);
+  const auto [y, count, share] = layer(ones({2}));
+  CHECK((count == 7 && share[0] == 0.5));
+  CHECK(notes.outputs == std::vector<double>{4});
+}
+
 TEST_CASE("an output that the call did not compute gets a place of its own on the tape") {
   struct Pass : Module {
     Tensor weight = ones({2}).set_trainable();
