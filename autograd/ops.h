@@ -262,7 +262,8 @@ Tensor embedding(const Tensor& indices, const Tensor& weight);
 Tensor softmax(const Tensor& x, int dim = -1);
 Tensor log_softmax(const Tensor& x, int dim = -1);  // log of softmax(x), without overflow
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
-// i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch.
+// i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch. The mean over a batch is not
+// the mean of its parts' means where they ignore unequally: backward_in_pieces() (nn/pieces.h) weighs them.
 struct CrossEntropyOptions {
   int64_t ignore_index = -100;
   int dim = -1;  // of the classes: 1 for PyTorch's logits (N, V, T)

@@ -30,10 +30,16 @@ class ScopeName {
   const std::string* text_ = nullptr;
 };
 
+// The targets that the losses of a piece (nn/pieces.h) were given, and how many of these were not ignored.
+struct TargetCount {
+  int64_t given = 0, counted = 0;
+};
+
 struct Recording {
   Tape* tape = nullptr;                  // the innermost one that lives on this thread
   uint64_t pieces = 0;                   // the step of which a piece (nn/pieces.h) runs on this thread, or 0
   uint64_t paused_through = 0;           // tapes up to this serial number do not record now
+  TargetCount* targets = nullptr;        // of that piece
   TapeListener* listener = nullptr;      // sees what is recorded and walked back
   ScopeName scope;                       // the module that records, "blocks.3.self_attn"
   Precision precision = Precision::f32;  // of matrix products

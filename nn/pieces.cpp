@@ -59,6 +59,24 @@ std::unordered_map<const void*, size_t> places_of(const std::vector<Tensor>& par
   return places;
 }
 
+// What a piece gives beside its gradients.
+struct Result {
+  double loss = 0;
+  TargetCount targets = {};
+
+  // Relative to other pieces with as many targets. A loss that counts no targets has 1.
+  double weight() const {
+    return targets.given == targets.counted
+               ? 1
+               : static_cast<double>(targets.counted) / static_cast<double>(targets.given);
+  }
+};
+
+void check_any_counted(bool any) {
+  check(any,
+        "backward_in_pieces: every target of the batch is ignored, so that it has no loss; leave it out");
+}
+
 // A step of several pieces.
 struct Step {
   const std::vector<Tensor> parameters;
@@ -67,21 +85,25 @@ struct Step {
   const TapeOptions& options;
   const uint64_t number = ++last_step;  // the model's modules have it too: others are outsiders
   std::unordered_map<const void*, size_t> places = places_of(parameters);
-  std::vector<double> losses = std::vector<double>(static_cast<size_t>(pieces));
+  std::vector<Result> results = std::vector<Result>(static_cast<size_t>(pieces));
   Tensor drawn = {};  // the leaf that the first piece used first, where a random op of it drew
 
   // Forward and back through one piece: the gradients of its share of the mean loss.
   std::vector<Tensor> run(int64_t piece) try {
     const RecordingGuard guard;
     recording.pieces = number;
+    Result& result = results[static_cast<size_t>(piece)];
+    recording.targets = &result.targets;
     TapeOptions own = options;
     if (own.rng && pieces > 1) own.rng = own.rng->split(static_cast<uint64_t>(piece));
     Tape tape(own);
     const Tensor loss = loss_of(piece);
     check(loss.numel() == 1, "backward_in_pieces: a piece's loss must be a single number, got {}",
           loss.shape());
-    losses[static_cast<size_t>(piece)] = loss.item();
-    const Tensor share = full(loss.shape(), 1 / static_cast<double>(pieces), loss.dtype());
+    result.loss = loss.item();
+    const double weight = result.weight();
+    if (weight == 0) return std::vector<Tensor>(parameters.size());
+    const Tensor share = full(loss.shape(), weight / static_cast<double>(pieces), loss.dtype());
     return gradients(tape, loss, share, piece);
   } catch (const NotFinite& error) {
     throw NotFinite(place(piece) + error.what());
@@ -91,6 +113,30 @@ struct Step {
 
   // "piece 3 of 8: "
   std::string place(int64_t piece) const { return fmt::format("piece {} of {}: ", piece + 1, pieces); }
+
+  // What the sums of the gradients are to be multiplied by: one over the mean weight of the pieces.
+  double factor() const {
+    double weights = 0;
+    for (const Result& result : results) weights += result.weight();
+    check_any_counted(weights > 0);
+    const auto whole = [](const Result& result) { return result.weight() == 1; };
+    if (std::ranges::all_of(results, whole)) return 1;
+    for (const Result& result : results)
+      check(
+          result.targets.given == results[0].targets.given,
+          "backward_in_pieces: some targets are ignored, and then pieces must have equally many targets, ignored "
+          "ones included; got {} and {}",
+          results[0].targets.given, result.targets.given);
+    return static_cast<double>(pieces) / weights;
+  }
+
+  // The losses, by their weights, whose mean is 1.
+  std::vector<double> losses() const {
+    const double scale = factor();
+    std::vector<double> all;
+    for (const Result& result : results) all.push_back(result.loss * result.weight() * scale);
+    return all;
+  }
 
   // Undefined where the loss does not depend on the parameter.
   std::vector<Tensor> gradients(Tape& tape, const Tensor& loss, const Tensor& dloss, int64_t piece) {
@@ -133,20 +179,25 @@ struct Step {
   }
 };
 
-// How a rank's share of the pieces went, as a text for the others: the losses and which gradients there are,
+void multiply(Tensor& gradient, double factor) {
+  const NoTape pause;
+  if (factor != 1 && gradient.defined()) gradient = gradient * factor;
+}
+
+// How a rank's share of the pieces went, as a text for the others: the results and which gradients there are,
 // or the error of the first piece that failed.
 struct Report {
   enum Kind : char { done = '0', not_finite = '1', error = '2' };
   Kind kind = done;
-  std::string text;  // bytes of the losses and a presence(), or a message
+  std::string text;  // bytes of the results and a presence(), or a message
 };
 
 Report report_of(Step& step, const IndexRange& share, bool side_by_side, TreeSum& tree,
                  std::vector<TreeSum::Block>& blocks) try {
   step.run_share(share, side_by_side, tree);
   blocks = tree.take_blocks();
-  const auto losses = std::as_bytes(std::span(step.losses).subspan(share.begin, share.size()));
-  return {Report::done, std::string(reinterpret_cast<const char*>(losses.data()), losses.size()) +
+  const auto results = std::as_bytes(std::span(step.results).subspan(share.begin, share.size()));
+  return {Report::done, std::string(reinterpret_cast<const char*>(results.data()), results.size()) +
                             Shards::presence(blocks)};
 } catch (const NotFinite& failure) {
   return {Report::not_finite, failure.what()};
@@ -167,11 +218,17 @@ void run_over_ranks(Step& step, bool side_by_side, Shards& shards) {
     if (text[0] == Report::not_finite) throw NotFinite(text.substr(1));
     check(text[0] == Report::done, "{}", text.substr(1));
     const IndexRange share = ranks.share(step.pieces, rank);
-    const size_t bytes = static_cast<size_t>(share.size()) * sizeof(double);
-    if (bytes > 0) std::memcpy(&step.losses[static_cast<size_t>(share.begin)], &text[1], bytes);
+    const size_t bytes = static_cast<size_t>(share.size()) * sizeof(Result);
+    if (bytes > 0) std::memcpy(&step.results[static_cast<size_t>(share.begin)], &text[1], bytes);
     text.erase(0, 1 + bytes);
   }
+  const double factor = step.factor();  // throws before any gradient has changed
   shards.sum(std::move(blocks), reports, step.pieces);
+  for (const Tensor& part : shards.mine()) {
+    Tensor gradient = part.grad();
+    multiply(gradient, factor);
+    if (gradient.defined()) part.set_grad(std::move(gradient));
+  }
 }
 
 void check_shards(Module& model, const Shards& shards) {
@@ -186,8 +243,12 @@ void check_shards(Module& model, const Shards& shards) {
 }
 
 double backward_of_one(const std::function<Tensor(int64_t)>& loss_of, const TapeOptions& options) {
+  const RecordingGuard guard;
+  TargetCount targets;
+  recording.targets = &targets;
   Tape tape(options);
   const Tensor loss = loss_of(0);
+  check_any_counted(targets.counted > 0 || targets.given == 0);
   tape.backward(loss);
   return loss.item();
 }
@@ -219,18 +280,21 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
   if (!alone) {
     check_shards(model, shards);
     run_over_ranks(step, side_by_side, shards);
-    return std::move(step.losses);
+    return step.losses();
   }
   TreeSum tree;
   step.run_share({0, pieces}, side_by_side, tree);
   if (step.drawn.defined()) check_step_key(options.rng->key(), step.drawn);
+  const double factor = step.factor();
+  std::vector<Tensor> own = tree.take();
+  for (Tensor& gradient : own) multiply(gradient, factor);
   TreeSum with_earlier;
   with_earlier.add(taken_gradients(step.parameters));
-  with_earlier.add(tree.take());
+  with_earlier.add(std::move(own));
   const std::vector<Tensor> sums = with_earlier.take();
   for (size_t i = 0; i < sums.size(); ++i)
     if (sums[i].defined()) step.parameters[i].set_grad(sums[i]);
-  return std::move(step.losses);
+  return step.losses();
 }
 
 void check_outsider(Module& module) {

@@ -30,13 +30,25 @@ constexpr int64_t large_model = int64_t{1} << 22;
 
 // Calls loss_of(piece), a single number, for each piece, 0 … pieces − 1, on a tape of its own, and adds the
 // gradient of the mean of all losses to grad() of every parameter that a loss depends on. Returns the losses
-// in order. Random ops of a piece draw from options.rng.split(piece), or from options.rng where there is one
+// in order.
+//
+// Where the cross-entropies of a loss ignore targets (ignore_index), its piece is weighed by the number of
+// targets that count, and a piece with none adds nothing: the gradient is that of cross_entropy over the whole
+// batch. Other terms of such a loss have the same weight. The losses that are returned are then multiplied by
+// their weights, whose mean is 1, so that their mean is the loss of the batch.
+//
+//   backward_in_pieces(model, 4, [&](int64_t i) {           // answers count, prompts and padding are −100
+//     return cross_entropy(model(part_of(x, i)), part_of(y, i), {.ignore_index = -100});
+//   });
+//
+// Random ops of a piece draw from options.rng.split(piece), or from options.rng where there is one
 // piece. loss_of may be called by several threads at once: it reads the model and changes nothing but its
 // running statistics. It may call modules that are no part of the model, such as a teacher, but none that is
 // observed, or that is in training and has a buffer: that throws Error where there are several pieces. Gives
 // the model's modules their paths.
 //
-// Throws Error unless pieces >= 1, and what the first piece that fails throws, an Error with the piece's
+// Throws Error unless pieces >= 1; where every target of the batch is ignored; where some are and the pieces
+// have not equally many targets; and what the first piece that fails throws, an Error with the piece's
 // number; no gradient has changed then.
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t piece)>& loss_of,

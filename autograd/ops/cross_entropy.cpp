@@ -43,6 +43,18 @@ struct ClassTargets {
       ++counted;
     }
   }
+
+  // What the sum of the losses is divided by. A piece that counts no target has weight 0: its loss is 0, not NaN.
+  double divisor() const {
+    return counted == 0 && recording.targets != nullptr ? 1 : static_cast<double>(counted);
+  }
+
+  // For the piece that runs on this thread, if any, which this loss is a part of.
+  void note() const {
+    if (recording.targets == nullptr || recomputing()) return;
+    recording.targets->given += index.numel();
+    recording.targets->counted += counted;
+  }
 };
 
 // x ← factor · x in place; x must be contiguous.
@@ -121,8 +133,9 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
   // The gradient is computed in forward, while each row is in cache: with a large vocabulary the op is bound
   // by memory, and this reads the logits once.
   const bool needed = Tape::active() != nullptr && Tape::active()->needs_gradient(logits);
+  if (needed) wanted.note();
   const Tensor x = raw::contiguous(logits);
-  const double count = static_cast<double>(wanted.counted);
+  const double count = wanted.divisor();
   Tensor dx = needed ? Tensor(x.shape(), x.dtype()) : Tensor();
   Tensor losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
   dispatch_float("cross_entropy", x.dtype(), [&]<class T>() {
@@ -156,7 +169,8 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
     return zeroed ? zeros(input.shape(), input.dtype()) : Tensor(input.shape(), input.dtype());
   };
   Tensor dx = room(x, false), dw = room(weight, x.numel() == 0);
-  const double count = static_cast<double>(wanted.counted);
+  if (dx.defined() || dw.defined()) wanted.note();
+  const double count = wanted.divisor();
   Tensor losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
   dispatch_float("linear_cross_entropy", x.dtype(), [&]<class T>() {
     double* each = raw::write<double>(losses);

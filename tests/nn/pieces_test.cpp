@@ -2,9 +2,11 @@
 // order.
 #include "../../nn/pieces.h"
 
+#include <numeric>
 #include <thread>
 
 #include "../../autograd/check/tape_trace.h"
+#include "../../autograd/recompute.h"
 #include "../../core/profile.h"
 #include "../../core/ranks/shards.h"
 #include "../../nn/lm/lm.h"
@@ -214,6 +216,91 @@ TEST_CASE("pieces add to the gradients that are there, and leave alone what no l
     CHECK(difference(layer.weight.grad(), wanted) < 1e-6);
     CHECK(layer.bias.grad().to_vector<double>() == std::vector<double>{1.5, 1.5});
     for (const Tensor& parameter : parameters(unused)) CHECK_FALSE(parameter.grad().defined());
+  });
+}
+
+// Eight rows with these targets, −100 ignored, in so many pieces: the gradient of the weight, and the losses.
+struct Classified {
+  Linear model{5, 5, Rng(2)};
+  Tensor x = Rng(1).split("x").normal({8, 5}), targets;
+  bool chunked = false;  // by linear_cross_entropy
+  bool again = false;    // with the forward computed again in backward
+
+  explicit Classified(const std::vector<int64_t>& y) : targets(tensor({8}, y)) {}
+  Tensor loss_of(int64_t begin, int64_t end) {
+    const Tensor part = slice(x, 0, begin, end), y = slice(targets, 0, begin, end);
+    if (chunked) return linear_cross_entropy(part, model.weight, y);
+    if (again) return recompute([this, y](const Tensor& of) { return cross_entropy(model(of), y); }, part);
+    return cross_entropy(model(part), y, {.ignore_index = -100});
+  }
+  std::vector<double> backward(int64_t pieces) {
+    clear_gradients(parameters(model));
+    return backward_in_pieces(model, pieces,
+                              [&](int64_t i) { return loss_of(i * 8 / pieces, (i + 1) * 8 / pieces); });
+  }
+};
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+TEST_CASE("pieces whose targets are ignored unequally have the gradient and the loss of the whole batch") {
+  for (const auto& [chunked, again] : {std::pair{false, false}, {true, false}, {false, true}}) {
+    INFO("chunked ", chunked, ", again ", again);
+    Classified batch({0, 1, 2, 3, -100, -100, -100, 4});
+    batch.chunked = chunked, batch.again = again;
+    Tape tape;
+    const Tensor loss = batch.loss_of(0, 8);
+    tape.backward(loss);
+    const Tensor wanted = batch.model.weight.grad();
+    for (const int64_t pieces : {1, 2, 4, 8})
+      for_thread_counts([&] {
+        INFO("pieces ", pieces, ", threads ", threads());
+        const std::vector<double> losses = batch.backward(pieces);
+        CHECK(difference(batch.model.weight.grad(), wanted) < 1e-6);  // some roundings of f32
+        CHECK(mean_of(losses) == doctest::Approx(loss.item()).epsilon(1e-6));
+        if (pieces == 8) CHECK((losses[4] == 0 && losses[5] == 0 && losses[6] == 0));
+      });
+  }
+}
+
+TEST_CASE("pieces that count no target, or not equally many, are refused where no weight is right") {
+  Classified none({-100, -100, -100, -100, -100, -100, -100, -100});
+  for (const int64_t pieces : {1, 2}) {
+    CHECK(message_of([&] { none.backward(pieces); }) ==
+          "backward_in_pieces: every target of the batch is ignored, so that it has no loss; leave it out");
+    CHECK_FALSE(none.model.weight.grad().defined());
+  }
+  Classified some({0, 1, 2, 3, -100, -100, -100, 4});
+  CHECK(
+      message_of([&] { some.backward(3); }) ==
+      "backward_in_pieces: some targets are ignored, and then pieces must have equally many targets, ignored ones "
+      "included; got 2 and 3");
+  CHECK_FALSE(some.model.weight.grad().defined());
+  // A loss without a gradient, such as a teacher's, and one of another kind, have no targets.
+  Classified all({0, 1, 2, 3, 0, 1, 2, 3});
+  const auto loss = [&](int64_t i) {
+    if (const NoTape pause; !std::isfinite(some.loss_of(0, 8).item())) return Tensor();
+    return i == 0 ? mean(square(all.model(all.x))) : all.loss_of(0, 8);
+  };
+  for (const double of_piece : backward_in_pieces(all.model, 2, loss)) CHECK(of_piece > 0);
+}
+
+TEST_CASE("ranks weigh pieces by their targets as one process does, to the bit") {
+  Classified batch({0, 1, 2, 3, -100, -100, -100, 4});
+  const std::vector<double> wanted = batch.backward(8);
+  run_ranks(3, [&](Ranks& ranks) {
+    Classified own({0, 1, 2, 3, -100, -100, -100, 4});
+    Shards shards(parameters(own.model), ranks);
+    const auto loss = [&](int64_t i) { return own.loss_of(i, i + 1); };
+    CHECK(backward_in_pieces(own.model, 8, loss, {}, shards) == wanted);
+    shards.spread_gradients();
+    CHECK(same_bits(own.model.weight.grad(), batch.model.weight.grad()));
+    clear_gradients(shards.mine());
+    shards.clear_gradients();
+    own.targets = full({8}, -100, Dtype::i64);
+    CHECK(message_of([&] { backward_in_pieces(own.model, 8, loss, {}, shards); }).find("is ignored") !=
+          std::string::npos);
   });
 }
 
