@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "../core/kernels/map.h"
+#include "../core/steps.h"
 #include "op_costs.h"
 #include "ops.h"
 #include "tape_listener.h"
@@ -127,6 +128,24 @@ std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy
   return found;
 }
 
+// Trainable tensors whose gradients no step uses up, each with the first op that read it: no model and no
+// optimizer lists them, and a step was taken on this thread since their gradients began.
+std::vector<std::pair<const void*, std::string>> Tape::left_gradients() const {
+  std::vector<std::pair<const void*, std::string>> left;
+  for (const Leaf& leaf : leaves_) {
+    const Tensor& x = leaf.tensor;
+    if (!x.trainable() || raw::listed(x) || !x.grad().defined() ||
+        raw::step_before_grad(x) >= steps::last_here())
+      continue;
+    std::string& reader = left.emplace_back(x.id(), "").second;
+    const auto reads = [&](const Node::Input& input) { return input.id == x.id(); };
+    for (const Slot& slot : slots_)
+      if (reader.empty() && slot.node && std::ranges::any_of(slot.node->inputs, reads))
+        reader = ", which " + slot.node->place() + " reads,";
+  }
+  return left;
+}
+
 void Tape::backward(const Tensor& y, const Tensor& dy) {
   if (!dy.defined()) {
     check(y.defined(),
@@ -134,14 +153,25 @@ void Tape::backward(const Tensor& y, const Tensor& dy) {
     check(y.numel() == 1, "backward: loss must be a single number, got {}; did you mean mean(loss)?",
           y.shape());
   }
+  const auto left = left_gradients();
   std::vector<LeafGradient> found = walk_to_leaves(y, dy.defined() ? dy : ones(y.shape(), y.dtype()));
+  for (const LeafGradient& of : found)
+    for (const auto& [id, reader] : left)
+      check(
+          id != of.leaf.id(),
+          "backward: a trainable tensor {}{} has its gradient of an earlier step: no fields() lists it and no optimizer "
+          "has it, so that it is never trained; list it in fields(), or call set_trainable(false) or clear_grad()",
+          of.leaf.shape(), reader);
   if (drew() && !found.empty()) check_step_key(options_.rng->key(), found[0].leaf, serial_);
   for (LeafGradient& of : found) {
     const NoTape pause;
     Tensor sum = of.leaf.grad();
+    const bool first = !sum.defined();
+    const uint64_t begun = raw::step_before_grad(of.leaf);
     of.leaf.clear_grad();
     add_to(sum, std::move(of.gradient));
     of.leaf.set_grad(std::move(sum));
+    if (!first) raw::step_before_grad(of.leaf) = begun;
   }
   forget_used_slots();
 }

@@ -138,7 +138,8 @@ class Tape {
   // Adds d (Σ dy · y) / d leaf to grad() of every trainable leaf, and drops each node that it has used. dy has
   // y's shape and dtype; a loss, which is a single number, needs none. Throws Error, and changes no gradient,
   // unless y was recorded here; where it needs a node that an earlier walk has used, or a value that was
-  // overwritten after it was recorded; and for a closure's gradient of a wrong shape.
+  // overwritten after it was recorded; for a closure's gradient of a wrong shape; and for a leaf whose gradient
+  // an optimizer's step on this thread has left, because neither a model's fields() nor an optimizer lists it.
   void backward(const Tensor& y, const Tensor& dy = {});
   // What that backward would add to grad() of each trainable leaf that y depends on, in order of first use;
   // grad() stays untouched.
@@ -201,6 +202,7 @@ class Tape {
   static void check_constants(const Node& node, std::span<const Node::Input> constants);
   Tensor checked_gradient(const Node& node, size_t input, Tensor dx);
   void check_not_constant(const Tensor& x) const;
+  std::vector<std::pair<const void*, std::string>> left_gradients() const;
   void check_result(const Node& node, const Tensor& y) const;
   void forget_used_slots();
   void drop_dead_nodes();

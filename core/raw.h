@@ -49,6 +49,12 @@ inline const void* address(const Tensor& x) { return Access::address(x, x.dtype(
 // The tensor's slot on a tape.
 inline TapeSlot slot(const Tensor& x) { return Access::of(x).slot; }
 
+// For fields() of models and for optimizers: notes that this trainable tensor belongs to them. Any thread may.
+inline void mark_listed(const Tensor& x) { Access::of(x).listed.store(true, std::memory_order_relaxed); }
+inline bool listed(const Tensor& x) { return Access::of(x).listed.load(std::memory_order_relaxed); }
+// The number of the optimizers' steps when the gradient was set; a sum with an earlier one keeps that one's.
+inline uint64_t& step_before_grad(const Tensor& x) { return Access::of(x).step_before_grad; }
+
 inline const std::shared_ptr<Storage>& storage(const Tensor& x) { return Access::of(x).storage; }
 // True when no other handle or tensor shares these numbers, so that overwriting them is safe.
 inline bool sole_owner(const Tensor& x) {

@@ -8,6 +8,7 @@
 #include "object_memory.h"
 #include "parallel.h"
 #include "raw.h"
+#include "steps.h"
 
 namespace isobar {
 namespace {
@@ -172,6 +173,7 @@ void Tensor::set_grad(Tensor grad) const {
         dtype(), grad.shape(), grad.dtype());
   if (impl().grad == nullptr) impl().grad = std::make_unique<Tensor>();
   *impl().grad = std::move(grad);
+  impl().step_before_grad = steps::taken();
 }
 
 namespace {

@@ -11,6 +11,7 @@
 // (grad, trainable) belong to one thread at a time.
 #pragma once
 
+#include <atomic>
 #include <iosfwd>
 #include <memory>
 
@@ -94,6 +95,8 @@ class Tensor {
     Dtype dtype = Dtype::f32;
     bool contiguous = true;
     bool trainable = false;
+    std::atomic<bool> listed = false;  // by fields() of a model, or by an optimizer: its gradient is cleared
+    uint64_t step_before_grad = 0;     // the optimizer's step (steps.h) after which its gradient began
     TapeSlot slot;
     std::shared_ptr<Storage> storage;
     std::unique_ptr<Tensor> grad;  // made with the first gradient, then filled and emptied

@@ -27,9 +27,11 @@ class Walk : public Fields {
 
  protected:
   void on_parameter(std::string_view name, Tensor& tensor) override {
+    raw::mark_listed(tensor);
     within(name, [&] { on_tensor(path_, tensor, false); });
   }
   void on_buffer(std::string_view name, Tensor& tensor) override {
+    raw::mark_listed(tensor);
     within(name, [&] { on_tensor(path_, tensor, true); });
   }
   void on_part(std::string_view name, HasFields& part) override {
@@ -266,6 +268,7 @@ void convert(HasFields& model, Dtype dtype) {
     Tensor& converted = entry->second.second;
     if (fresh) {
       converted = cast(tensor.detach(), dtype).set_trainable(tensor.trainable());
+      raw::mark_listed(converted);
       if (const auto key = raw::storage(tensor)->key()) raw::storage(converted)->drawn_with(*key);
     }
     tensor = converted;

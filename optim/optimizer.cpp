@@ -10,6 +10,7 @@
 #include "../core/kernels/sweep.h"
 #include "../core/profile.h"
 #include "../core/raw.h"
+#include "../core/steps.h"
 
 namespace isobar {
 namespace {
@@ -57,6 +58,7 @@ Optimizer::Optimizer(const Kind& kind, const std::vector<ParameterGroup>& groups
       check_parameter(kind_.op, parameters_.size(), tensor);
       check(seen.insert(tensor.id()).second, "{}: parameter {} {} is given twice", kind_.op,
             parameters_.size(), tensor.shape());
+      raw::mark_listed(tensor);
       parameters_.push_back({tensor, group.lr_scale, decay, {}});
       for (size_t k = 0; k < kind_.states.size(); ++k)
         parameters_.back().state.push_back(zeros(tensor.shape(), tensor.dtype()));
@@ -98,6 +100,7 @@ int64_t Optimizer::step(double factor) {
       updates_.push_back(prepare(parameters_[i], ++counts[i], factor));
   update_all(updates_);
   for (const Parameter& p : parameters_) p.tensor.clear_grad();
+  steps::count();
   return static_cast<int64_t>(updates_.size());
 }
 

@@ -28,6 +28,78 @@ TEST_CASE("a step uses up gradients and counts updates per parameter") {
   CHECK(state_of(optimizer).at("steps").to_vector<int64_t>() == std::vector<int64_t>{2, 1});
 }
 
+// A net whose fields() forget a part.
+struct Forgetful : Module {
+  Linear listed{2, 2, Rng(1)}, forgotten{2, 2, Rng(2)};
+  Tensor forward(const Tensor& x) override { return forgotten(listed(x)); }
+  void fields(Fields& f) override { f("listed", listed); }
+};
+
+TEST_CASE("a trainable tensor whose gradient no step uses up is named, with the op that reads it") {
+  const Tensor x = ones({3, 2});
+  Forgetful net;
+  SGD optimizer(parameters(net), {.lr = 0.1});
+  const auto backward = [&] {
+    Tape tape;
+    tape.backward(mean(square(net(x))));
+  };
+  backward();
+  backward();  // of a second micro-batch
+  optimizer.step();
+  const Tensor before = clone(net.listed.weight.detach());
+  CHECK(
+      message_of(backward) ==
+      "backward: a trainable tensor [2, 2], which linear reads, has its gradient of an earlier step: no fields() "
+      "lists it and no optimizer has it, so that it is never trained; list it in fields(), or call "
+      "set_trainable(false) or clear_grad()");
+  CHECK_FALSE(net.listed.weight.grad().defined());
+  CHECK(same_bits(net.listed.weight.detach(), before));
+  SUBCASE("listed") {
+    SGD all({net.listed.weight, net.listed.bias, net.forgotten.weight, net.forgotten.bias});
+    backward();
+    CHECK(all.step() == 4);
+  }
+  SUBCASE("frozen") { freeze(net.forgotten); }
+  SUBCASE("cleared") { clear_gradients({net.forgotten.weight, net.forgotten.bias}); }
+  backward();
+}
+
+TEST_CASE("parameters that a model lists may be left to other optimizers, and wait for their turn") {
+  Sequential generator(Linear(2, 2, Rng(1))), judge(Linear(2, 2, Rng(2)), Linear(2, 1, Rng(3)));
+  const Tensor x = ones({3, 2});
+  SGD of_generator(parameters(generator), {.lr = 0.1});
+  std::optional<SGD> of_judge;
+  const auto backward = [&] {
+    Tape tape;
+    tape.backward(mean(judge(generator(x))));
+  };
+  for (int i = 0; i < 3; ++i) {  // the judge is trainable and nobody's yet
+    backward();
+    of_generator.step();
+  }
+  of_judge.emplace(parameters(*judge.parts[1]));  // and then a part of it
+  for (int i = 0; i < 3; ++i) {
+    backward();
+    of_judge->step();
+  }
+  // An input that is another tensor in each step, and one whose gradient is read and cleared.
+  Tensor kept = ones({3, 2}).set_trainable();
+  for (int i = 0; i < 3; ++i) {
+    Tensor fresh = ones({3, 2}).set_trainable();
+    Tape tape;
+    tape.backward(mean(judge(fresh + kept)));
+    kept.clear_grad();
+    of_judge->step();
+  }
+  // Steps before a gradient, and without an optimizer on this thread, are no reason.
+  Tensor w = ones({2}).set_trainable();
+  for (int i = 0; i < 3; ++i) {
+    Tape tape;
+    tape.backward(sum(w));
+  }
+  check_values(w.grad(), {3, 3});
+}
+
 TEST_CASE("parameters of both float types share a step") {
   Tensor w = parameter({1, -2}, Dtype::f32), b = parameter({3}, Dtype::f64);
   w.set_grad(row({1, 2}, Dtype::f32));
