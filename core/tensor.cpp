@@ -314,8 +314,9 @@ Tensor cast(const Tensor& x, Dtype wanted) {
 
 double norm_of(const Tensor& x) {
   const Tensor numbers = raw::contiguous(x);
-  return std::sqrt(dispatch_any(
-      x.dtype(), [&]<class T>() { return kernels::sum_of_squares(numbers.numel(), numbers.data<T>()); }));
+  return dispatch_any(x.dtype(), [&]<class T>() {
+    return kernels::sum_of_squares(numbers.numel(), numbers.data<T>()).root();
+  });
 }
 
 }  // namespace isobar

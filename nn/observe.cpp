@@ -13,9 +13,9 @@ constexpr Moments no_moments{nothing_seen, nothing_seen, nothing_seen, nothing_s
 
 double distance(const Tensor& x, const Tensor& y) {
   const Tensor a = contiguous(x.detach()), b = contiguous(y.detach());
-  return std::sqrt(dispatch_float("distance", x.dtype(), [&]<class T>() {
-    return kernels::squared_distance(a.numel(), a.data<T>(), b.data<T>());
-  }));
+  return dispatch_float("distance", x.dtype(), [&]<class T>() {
+    return kernels::squared_distance(a.numel(), a.data<T>(), b.data<T>()).root();
+  });
 }
 
 }  // namespace
@@ -25,11 +25,11 @@ Moments moments_of(const Tensor& x) {
   return dispatch_float("moments", x.dtype(), [&]<class T>() {
     const auto n = static_cast<double>(x.numel());
     const auto [mean, squares] = kernels::mean_and_squares(whole.numel(), whole.data<T>());
-    const double sum_of_squares = kernels::sum_of_squares(whole.numel(), whole.data<T>());
+    const kernels::Squares all = kernels::sum_of_squares(whole.numel(), whole.data<T>());
     return Moments{.mean = mean,
-                   .std = x.numel() > 1 ? std::sqrt(squares / (n - 1)) : nothing_seen,
-                   .rms = std::sqrt(sum_of_squares / n),
-                   .norm = std::sqrt(sum_of_squares)};
+                   .std = x.numel() > 1 ? squares.root_of(n - 1) : nothing_seen,
+                   .rms = all.root_of(n),
+                   .norm = all.root()};
   });
 }
 

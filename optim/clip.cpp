@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "../core/kernels/map.h"
-#include "../core/kernels/moments.h"
+#include "../core/kernels/squares.h"
 #include "../core/kernels/sweep.h"
 #include "../core/profile.h"
 #include "../core/ranks/shards.h"
@@ -36,27 +36,55 @@ kernels::Sweep sweep_over_gradients(const std::vector<Tensor>& parameters) {
           }};
 }
 
-// Σ dw² over elements begin … end of a contiguous gradient.
-double sum_of_squares(const Tensor& dw, int64_t begin, int64_t end) {
+// Σ (scale · dw)² over elements begin … end of a contiguous gradient.
+double sum_of_squares(const Tensor& dw, int64_t begin, int64_t end, double scale) {
   return dispatch_float("grad_norm", dw.dtype(), [&]<class T>() {
-    return kernels::lane_sum(end - begin,
-                             [x = dw.data<T>() + begin](int64_t j) { return kernels::squared(x[j]); });
+    return kernels::lane_sum(end - begin, [x = dw.data<T>() + begin, scale](int64_t j) {
+      const double scaled = static_cast<double>(x[j]) * scale;
+      return scaled * scaled;
+    });
   });
 }
 
-}  // namespace
+double largest_of(const std::vector<Tensor>& parameters) {
+  double largest = 0;
+  for (const Tensor& parameter : parameters) {
+    const Tensor& dw = parameter.grad();
+    if (!dw.defined()) continue;
+    dispatch_float("grad_norm", dw.dtype(), [&]<class T>() {
+      const auto element = [x = dw.data<T>()](int64_t j) { return x[j]; };
+      largest = std::max(largest, kernels::largest_of(dw.numel(), element));
+    });
+  }
+  return largest;
+}
 
-double grad_norm(const std::vector<Tensor>& listed) {
+// The squares of all gradients, from sums(scale) = Σ (scale · dw)² and largest() = max |dw|.
+kernels::Squares squares_of(const auto& sums, const auto& largest) {
+  const double sum = sums(1.0);
+  if (kernels::squares_fit(sum)) return {sum};
+  const double scale = kernels::scale_for(largest());
+  return scale == 1 ? kernels::Squares{sum} : kernels::Squares{sums(scale), scale};
+}
+
+kernels::Squares squares_of(const std::vector<Tensor>& listed) {
   const Phase phase("gradient norm");
   std::vector<Tensor> shorter;
   const std::vector<Tensor>& parameters = once_each(listed, shorter);
   for (const Tensor& parameter : parameters)
     if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.is_contiguous())
       parameter.set_grad(raw::contiguous(dw));
-  return std::sqrt(sweep_over_gradients(parameters).sum([&](size_t i, int64_t begin, int64_t end) {
-    return sum_of_squares(parameters[i].grad(), begin, end);
-  }));
+  const auto sums = [&](double scale) {
+    return sweep_over_gradients(parameters).sum([&](size_t i, int64_t begin, int64_t end) {
+      return sum_of_squares(parameters[i].grad(), begin, end, scale);
+    });
+  };
+  return squares_of(sums, [&] { return largest_of(parameters); });
 }
+
+}  // namespace
+
+double grad_norm(const std::vector<Tensor>& listed) { return squares_of(listed).root(); }
 
 // The borders of shards are borders of the sweep's runs, where every parameter has a gradient: each rank
 // gives the sums of its runs. Else the runs lie elsewhere, and all gradients come to every rank.
@@ -73,23 +101,30 @@ double grad_norm(const Shards& shards) {
   }
   const Phase phase("gradient norm");
   const kernels::Sweep sweep(parameters.size(), [&](size_t i) { return parameters[i].numel(); });
-  std::string sums;
-  sweep.sum_in_order([&](size_t i, int64_t begin, int64_t end) {
-    const auto [owner, first] = shards.owner(i, begin);
-    if (owner != ranks.rank()) return 0.0;
-    const double sum = sum_of_squares(mine[i].grad(), begin - first, end - first);
-    sums.append(reinterpret_cast<const char*>(&sum), sizeof sum);
-    return sum;
-  });
-  const std::vector<std::string> all = ranks.gather(sums);
-  std::vector<size_t> used(all.size(), 0);
-  return std::sqrt(sweep.sum_in_order([&](size_t i, int64_t begin, int64_t) {
-    const auto owner = static_cast<size_t>(shards.owner(i, begin).rank);
-    double sum = 0;
-    std::memcpy(&sum, &all[owner][used[owner]], sizeof sum);
-    used[owner] += sizeof sum;
-    return sum;
-  }));
+  const auto sums = [&](double scale) {
+    std::string own;
+    sweep.sum_in_order([&](size_t i, int64_t begin, int64_t end) {
+      const auto [owner, first] = shards.owner(i, begin);
+      if (owner != ranks.rank()) return 0.0;
+      const double sum = sum_of_squares(mine[i].grad(), begin - first, end - first, scale);
+      own.append(reinterpret_cast<const char*>(&sum), sizeof sum);
+      return sum;
+    });
+    const std::vector<std::string> all = ranks.gather(own);
+    std::vector<size_t> used(all.size(), 0);
+    return sweep.sum_in_order([&](size_t i, int64_t begin, int64_t) {
+      const auto owner = static_cast<size_t>(shards.owner(i, begin).rank);
+      double sum = 0;
+      std::memcpy(&sum, &all[owner][used[owner]], sizeof sum);
+      used[owner] += sizeof sum;
+      return sum;
+    });
+  };
+  const auto largest = [&] {
+    const std::vector<double> all = ranks.gather({largest_of(mine)}, ranks.size());
+    return *std::max_element(all.begin(), all.end());
+  };
+  return squares_of(sums, largest).root();
 }
 
 double clip_factor(double norm, double max_norm) {
@@ -104,8 +139,13 @@ double clip_grad_norm(const std::vector<Tensor>& listed, double max_norm) {
   check(std::any_of(parameters.begin(), parameters.end(), [](const Tensor& p) { return p.grad().defined(); }),
         "clip_grad_norm: none of {} parameters has a gradient; call tape.backward(loss) before clipping",
         parameters.size());
-  const double norm = grad_norm(parameters), factor = clip_factor(norm, max_norm);
-  if (factor == 1) return norm;
+  const kernels::Squares squares = squares_of(parameters);
+  const double norm = squares.root();
+  if (clip_factor(norm, max_norm) == 1) return norm;
+  // In two factors: the norm of finite gradients may overflow, and one factor be below the numbers of floats.
+  const double first = std::isinf(norm) ? squares.scale : norm > 0x1p100 ? 0x1p-100 : 1;
+  const double second =
+      std::isinf(norm) ? max_norm / std::sqrt(squares.sum) : clip_factor(norm, max_norm) / first;
   for (const Tensor& parameter : parameters) {
     if (!parameter.grad().defined()) continue;
     // Two parameters may share one gradient tensor (y = a + b gives both the same dy), which must be scaled
@@ -115,7 +155,8 @@ double clip_grad_norm(const std::vector<Tensor>& listed, double max_norm) {
     dispatch_float("clip_grad_norm", dw.dtype(), [&]<class T>() {
       T* x = raw::write<T>(dw, "clip_grad_norm()");
       kernels::map_elements(
-          dw.numel(), x, [f = static_cast<T>(factor)](T value) { return f * value; }, x);
+          dw.numel(), x,
+          [f = static_cast<T>(first), s = static_cast<T>(second)](T value) { return s * (f * value); }, x);
     });
   }
   return norm;

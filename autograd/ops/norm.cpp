@@ -44,17 +44,45 @@ Tensor apply_affine(Tensor h, const Tensor& weight, const Tensor& bias) {
 // x as (N, C).
 Tensor flat_rows(const Tensor& x, const Rows& rows) { return reshape(x, {rows.count, rows.columns}); }
 
+// A power of two for each row, (N, 1), that keeps the squares of all rows in the range of x's dtype; undefined
+// where they stay there as they are.
+Tensor scales_of(const Tensor& flat, bool centred, int64_t counted, double eps) {
+  if (flat.numel() == 0) return {};
+  const NoTape pause;
+  const Tensor x = flat.detach();
+  const Tensor off = centred ? x - mean(x, {1}, true) : slice(x, 1, 0, counted);
+  Tensor scales = max(abs(off), {1}, true);
+  bool extreme = false;
+  dispatch_float("norm", x.dtype(), [&]<class T>() {
+    constexpr int reach = std::numeric_limits<T>::max_exponent * 3 / 8;
+    T* const s = raw::write<T>(scales);
+    for (int64_t i = 0; i < scales.numel(); ++i) {
+      const double largest = std::max(static_cast<double>(s[i]), std::sqrt(eps));
+      const bool fits = std::abs(std::logb(largest)) < reach;
+      s[i] = fits ? T(1) : static_cast<T>(std::min(kernels::scale_for(largest), std::ldexp(1.0, 2 * reach)));
+      extreme |= s[i] != T(1);
+    }
+  });
+  return extreme ? scales : Tensor();
+}
+
 Tensor layer_norm_composed(const Tensor& x, const Rows& rows, const Tensor& weight, const Tensor& bias,
                            double eps) {
-  const Tensor flat = flat_rows(x, rows);
-  const Tensor h = (flat - mean(flat, {1}, true)) / sqrt(var(flat, {1}, true, 0) + eps);
+  Tensor flat = flat_rows(x, rows), shift;
+  const Tensor scales = scales_of(flat, true, rows.columns, eps);
+  if (scales.defined()) flat = flat * scales, shift = scales * eps * scales;
+  const Tensor off = flat - mean(flat, {1}, true), spread = var(flat, {1}, true, 0);
+  const Tensor h = off / sqrt(scales.defined() ? spread + shift : spread + eps);
   return apply_affine(reshape(h, x.shape()), weight, bias);
 }
 
 Tensor rms_norm_composed(const Tensor& x, const Rows& rows, const Tensor& weight, double eps,
                          int64_t counted) {
-  const Tensor flat = flat_rows(x, rows);
-  const Tensor h = flat / sqrt(mean(square(slice(flat, 1, 0, counted)), {1}, true) + eps);
+  Tensor flat = flat_rows(x, rows), shift;
+  const Tensor scales = scales_of(flat, false, counted, eps);
+  if (scales.defined()) flat = flat * scales, shift = scales * eps * scales;
+  const Tensor spread = mean(square(slice(flat, 1, 0, counted)), {1}, true);
+  const Tensor h = flat / sqrt(scales.defined() ? spread + shift : spread + eps);
   return apply_affine(reshape(h, x.shape()), weight, {});
 }
 

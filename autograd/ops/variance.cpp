@@ -3,7 +3,7 @@
 //   var = Σ (x − mean)² / (n − c)    dx = 2 dy (x − mean) / (n − c)
 //   std_dev = √var                   dvar = dy / (2 std_dev), 0 where std_dev = 0
 //
-// std_dev has the range of x: its var is kept in double where x's dtype cannot hold it.
+// std_dev has the range of x, which its var leaves: it is the root of a scaled sum (core/kernels/squares.h).
 #include "../../core/kernels/moments.h"
 
 #include <algorithm>
@@ -26,20 +26,29 @@ double divisor_of(const Axes& over, double correction) {
   return std::max(0.0, static_cast<double>(over.count) - correction);
 }
 
-// The rows of x, their variances in x's dtype or in double, and their means.
+// The rows of x, and their means and variances, or the roots of these.
 struct Spread {
-  Tensor packed, variances, means;
+  enum class Result { variance, root };
+  Tensor packed, values, means;
 
-  Spread(const char* op, const Tensor& x, const Axes& over, double divisor, Dtype dtype)
-      : packed(over.reduced_last(x).detach()), variances(over.kept, dtype), means(over.kept, Dtype::f64) {
+  Spread(const char* op, const Tensor& x, const Axes& over, double divisor, Result result)
+      : packed(over.reduced_last(x).detach()), values(over.kept, x.dtype()), means(over.kept, Dtype::f64) {
     dispatch_float(op, x.dtype(), [&]<class T>() {
-      const auto fill = [&](auto* y) {
-        kernels::variance(over.rows, over.count, packed.data<T>(), divisor, y, raw::write<double>(means));
+      const auto root = [divisor](const kernels::Squares& all) {
+        const T v = static_cast<T>(all.sum / divisor);  // of v in x's dtype, where that holds it
+        return all.scale == 1 && std::isnormal(v) ? std::sqrt(v) : static_cast<T>(all.root_of(divisor));
       };
-      if (dtype == Dtype::f64)
-        fill(raw::write<double>(variances));
+      const auto variance = [divisor](const kernels::Squares& all) {
+        return all.sum / divisor / all.scale / all.scale;
+      };
+      const auto fill = [&](const auto& value) {
+        kernels::variance(over.rows, over.count, packed.data<T>(), raw::write<T>(values),
+                          raw::write<double>(means), value);
+      };
+      if (result == Result::root)
+        fill(root);
       else
-        fill(raw::write<T>(variances));
+        fill(variance);
     });
   }
 
@@ -54,20 +63,6 @@ struct Spread {
     return over.in_order(dx, from);
   }
 };
-
-// √v in another dtype: of v in that dtype, where that holds it.
-Tensor root(const Tensor& v, Dtype dtype) {
-  Tensor y(v.shape(), dtype);
-  dispatch_float("std_dev", dtype, [&]<class T>() {
-    const double* from = v.data<double>();
-    T* to = raw::write<T>(y);
-    for (int64_t i = 0; i < v.numel(); ++i) {
-      const T held = static_cast<T>(from[i]);
-      to[i] = std::isnormal(held) ? std::sqrt(held) : static_cast<T>(std::sqrt(from[i]));
-    }
-  });
-  return y;
-}
 
 // dvar for a given dy.
 Tensor slope(const Tensor& dy, const Tensor& y) {
@@ -95,9 +90,9 @@ Tensor var(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correc
   const double divisor = divisor_of(over, correction);
   if (composed_wanted()) return sum_over(square(centred(x, over)), over, keepdim) / divisor;
 
-  const Spread spread("var", x, over, divisor, x.dtype());
+  const Spread spread("var", x, over, divisor, Spread::Result::variance);
   const Tensor y =
-      record("var", spread.variances, {x}, [spread, from = x.shape(), over, divisor](const Tensor& dy) {
+      record("var", spread.values, {x}, [spread, from = x.shape(), over, divisor](const Tensor& dy) {
         return spread.gradient(dy, over, divisor, from);
       });
   return keepdim ? y : reshape(y, over.dropped);
@@ -106,8 +101,8 @@ Tensor var(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correc
 Tensor std_dev(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correction) {
   const Axes over(x.shape(), axes);
   const double divisor = divisor_of(over, correction);
-  const Spread spread("std_dev", x, over, divisor, Dtype::f64);
-  Tensor y = root(spread.variances, x.dtype());
+  const Spread spread("std_dev", x, over, divisor, Spread::Result::root);
+  Tensor y = spread.values;
   if (composed_wanted())
     y = std_dev_composed(x, over, divisor, y);
   else

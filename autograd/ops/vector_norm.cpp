@@ -1,22 +1,28 @@
 //   y = (Σ |x|^p)^(1/p)    dx = dy · sign(x) (|x| / y)^(p − 1), 0 where y = 0
 //   p = 1: Σ |x|;  p = ∞: max |x|, both by composition
-// The value is computed in double, so that f32 squares neither overflow nor vanish.
+// The value is computed in double, and scaled where its powers would overflow or vanish.
 #include <cmath>
 
 #include "../../core/kernels/reduce.h"
+#include "../../core/kernels/squares.h"
 #include "../tape.h"
 #include "axes.h"
 
 namespace isobar {
 namespace {
 
+// Sums of powers that leave the range of doubles are computed again, of numbers near one.
 template <class T>
 double length(int64_t n, const T* x, double p, const auto& sum) {
-  if (p == 2)
-    return std::sqrt(
-        sum(n, [x](int64_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); }));
-  return std::pow(sum(n, [x, p](int64_t i) { return std::pow(std::abs(static_cast<double>(x[i])), p); }),
-                  1 / p);
+  const auto number = [x](int64_t i) { return x[i]; };
+  if (p == 2) return kernels::squares(n, sum, number).root();
+  const auto powers = [&](double scale) {
+    return sum(n,
+               [x, p, scale](int64_t i) { return std::pow(std::abs(static_cast<double>(x[i])) * scale, p); });
+  };
+  const double all = powers(1);
+  const double scale = kernels::squares_fit(all) ? 1 : kernels::scale_for(kernels::largest_of(n, number));
+  return scale == 1 ? std::pow(all, 1 / p) : std::pow(powers(scale), 1 / p) / scale;
 }
 
 // dx for a dy and y with extents of one. Divisions by a length of 0 are replaced before they happen, not

@@ -5,42 +5,37 @@
 #include <limits>
 
 #include "reduce.h"
+#include "squares.h"
 
 namespace isobar::kernels {
 
-// x² as a double.
 template <class T>
-double squared(T x) {
-  return static_cast<double>(x) * static_cast<double>(x);
-}
-
-template <class T>
-double sum_of_squares(int64_t n, const T* x) {
-  return parallel_sum(n, [x](int64_t i) { return squared(x[i]); });
+Squares sum_of_squares(int64_t n, const T* x) {
+  return squares(
+      n, [](int64_t count, const auto& term) { return parallel_sum(count, term); },
+      [x](int64_t i) { return x[i]; });
 }
 
 // Σ (x − y)²
 template <class T>
-double squared_distance(int64_t n, const T* x, const T* y) {
-  return parallel_sum(n, [x, y](int64_t i) {
-    const double d = static_cast<double>(x[i]) - static_cast<double>(y[i]);
-    return d * d;
-  });
+Squares squared_distance(int64_t n, const T* x, const T* y) {
+  return squares(
+      n, [](int64_t count, const auto& term) { return parallel_sum(count, term); },
+      [x, y](int64_t i) { return static_cast<double>(x[i]) - static_cast<double>(y[i]); });
 }
 
 // The mean of x, and Σ (x − mean)² in a second pass. The mean of nothing is NaN.
 struct MeanAndSquares {
-  double mean, squares;
+  double mean;
+  Squares squares;
 };
 template <class T>
 MeanAndSquares mean_and_squares(int64_t n, const T* x) {
-  if (n == 0) return {std::numeric_limits<double>::quiet_NaN(), 0};
+  if (n == 0) return {std::numeric_limits<double>::quiet_NaN(), {0}};
   const double mean = parallel_sum(n, [x](int64_t i) { return x[i]; }) / static_cast<double>(n);
-  const double squares = parallel_sum(n, [x, mean](int64_t i) {
-    const double d = static_cast<double>(x[i]) - mean;
-    return d * d;
-  });
-  return {mean, squares};
+  return {mean, squares(
+                    n, [](int64_t count, const auto& term) { return parallel_sum(count, term); },
+                    [x, mean](int64_t i) { return static_cast<double>(x[i]) - mean; })};
 }
 
 // --- variances of the rows of x (R, C), R rows of C columns, and their gradient. All in double: far from zero,
@@ -48,9 +43,9 @@ MeanAndSquares mean_and_squares(int64_t n, const T* x) {
 //
 //   y[r] = Σ (x[r, c] − mean[r])² / divisor        dx[r, c] = dy[r] · 2 (x[r, c] − mean[r]) / divisor
 
-// Sets y and mean, both (R).
-template <class T, class Y>
-void variance(int64_t rows, int64_t columns, const T* x, double divisor, Y* y, double* mean) {
+// Sets y, to result(squares) of the Σ of each row, and mean, both (R).
+template <class T, class Y, class Result>
+void variance(int64_t rows, int64_t columns, const T* x, Y* y, double* mean, const Result& result) {
   const auto count = static_cast<double>(columns);
   for_rows(rows, columns, [&](int64_t r, const auto& sum) {
     const T* row = x + r * columns;
@@ -58,8 +53,10 @@ void variance(int64_t rows, int64_t columns, const T* x, double divisor, Y* y, d
     const auto off = [row, m](int64_t c) { return static_cast<double>(row[c]) - m; };
     // The mean's own rounding leaves Σ off different from 0 (Chan, Golub & LeVeque 1983, equation 1.7).
     const double rest = sum(columns, off);
-    const double squares = sum(columns, [off](int64_t c) { return off(c) * off(c); }) - rest * rest / count;
-    y[r] = static_cast<Y>((squares < 0 ? 0 : squares) / divisor);
+    Squares all = squares(columns, sum, off);
+    all.sum -= (rest * all.scale) * (rest * all.scale) / count;
+    if (all.sum < 0) all.sum = 0;
+    y[r] = static_cast<Y>(result(all));
   });
 }
 

@@ -12,6 +12,7 @@
 
 #include "../blas.h"
 #include "reduce.h"
+#include "squares.h"
 
 namespace isobar::kernels {
 
@@ -51,8 +52,10 @@ T* newton_schulz(int64_t rows, int64_t cols, int64_t rounds, T* x, T* workspace)
   T* const factor = gram + k * k;   // (k, k)
 
   // The Frobenius norm is at least the largest singular value.
-  const double norm =
-      std::sqrt(lane_sum(rows * cols, [x](int64_t i) { return static_cast<double>(x[i]) * x[i]; }));
+  const double norm = squares(
+                          rows * cols, [](int64_t n, const auto& term) { return lane_sum(n, term); },
+                          [x](int64_t i) { return x[i]; })
+                          .root();
   const T scale = static_cast<T>(1 / (norm + 1e-7));
   for (int64_t i = 0; i < rows * cols; ++i) x[i] *= scale;
   for (int64_t round = 0; round < rounds; ++round) {

@@ -9,6 +9,7 @@
 
 #include "row.h"
 #include "scratch.h"
+#include "squares.h"
 
 namespace isobar::kernels {
 
@@ -75,6 +76,14 @@ struct NormForward {
   }
 
  private:
+  // r of a row whose squares leave the range of doubles.
+  [[gnu::noinline]] double scaled_r(const T* xr, double m) const {
+    const auto off = [xr, m](int64_t i) { return static_cast<double>(xr[i]) - m; };
+    const double scale = scale_for(std::max(largest_of(counted, off), std::sqrt(eps)));
+    const double sum = lane_sum(counted, [&](int64_t i) { return off(i) * scale * (off(i) * scale); });
+    return scale / std::sqrt(sum / static_cast<double>(counted) + eps * scale * scale);
+  }
+
   [[gnu::flatten]] void row(int64_t n, Store how) const {
     const T* xr = x + n * columns;
     // First pass: the mean.
@@ -96,7 +105,11 @@ struct NormForward {
     });
     const double rounding = centre - static_cast<double>(m);
     mean[n] = centre;
-    r[n] = 1 / std::sqrt(squares.total() / static_cast<double>(counted) - rounding * rounding + eps);
+    const double spread = squares.total() / static_cast<double>(counted) - rounding * rounding + eps;
+    r[n] = 1 / std::sqrt(spread);
+    if constexpr (std::is_same_v<T, double>)
+      if (!squares_fit(spread)) [[unlikely]]
+        r[n] = scaled_r(xr, m);
     // Third pass: the output.
     const T s = static_cast<T>(r[n]);
     T* yr = y + n * columns;

@@ -40,6 +40,81 @@ TEST_CASE("a length has slope 0 at zero, for every p") {
   CHECK(norm(full({3}, 1e30)).item() == doctest::Approx(std::sqrt(3) * 1e30));  // squares overflow f32
 }
 
+TEST_CASE("lengths and deviations of numbers whose powers leave the range of doubles keep their digits") {
+  for (const double scale : {0x1p-1000, 0x1p-600, 0x1p-510, 0x1p510, 0x1p600, 0x1p1000})
+    for (const bool higher_order : {false, true}) {
+      INFO("scale ", scale, ", higher_order ", higher_order);
+      const auto same = [&](const TensorFunction& f) {  // as of ordinary numbers, to the bit
+        const Tensor small = row({1, 2, 3, 7}).set_trainable(), x = (small.detach() * scale).set_trainable();
+        Tape tape({.higher_order = higher_order});
+        const Tensor wanted = f({small}), y = f({x});
+        CHECK(y.item() / scale == wanted.item());
+        CHECK(tape.gradient(y, {x})[0].to_vector<double>() ==
+              tape.gradient(wanted, {small})[0].to_vector<double>());
+      };
+      same([](In x) { return norm(x[0]); });
+      same([](In x) { return std_dev(x[0]); });
+      same([](In x) { return std_dev(x[0], {0}, false, 0); });
+      const Tensor x = row({1, 2, 3, 7}) * scale;
+      CHECK(norm(x, 3).item() / scale == doctest::Approx(std::cbrt(1 + 8 + 27 + 343)).epsilon(1e-14));
+      CHECK(norm(x, 0.5).item() / scale ==
+            doctest::Approx(std::pow(1 + std::sqrt(2) + std::sqrt(3) + std::sqrt(7), 2)).epsilon(1e-14));
+      CHECK(norm_of(x) == norm(x).item());
+    }
+  CHECK(norm(full({3}, 1e30), 12).item() == doctest::Approx(std::pow(3, 1 / 12.0) * 1e30));
+  for (const bool higher_order : {false, true}) {
+    const Tape tape({.higher_order = higher_order});
+    check_values(var(row({1e200, -1e200, 3e200}).set_trainable()), {inf});
+    check_values(var(row({1e200, 1e200}).set_trainable()), {0});
+    check_values(var(row({1e-200, 3e-200}).set_trainable()), {0});
+    check_values(norm(row({inf, 1e200}).set_trainable()), {inf});
+    check_values(norm(row({nan, 1e200, inf}).set_trainable()), {nan});
+    check_values(std_dev(row({nan, 1e200}).set_trainable()), {nan});
+    check_values(norm(row({0, 0}).set_trainable()), {0});
+  }
+}
+
+TEST_CASE("a norm of rows far from one is that of the same rows near one, to the bit") {
+  const Tensor near = Rng(3).normal({6, 4}, 0, 1, Dtype::f64);
+  const std::vector<std::pair<std::string, TensorFunction>> norms{
+      {"layer_norm", [](In x) { return layer_norm(x[0], {4}, {}, {}, 0); }},
+      {"rms_norm", [](In x) { return rms_norm(x[0], {4}, {}, 0); }},
+      {"rms_norm partial", [](In x) { return rms_norm(x[0], {4}, {}, 0, 2); }},
+      {"batch_norm", [](In x) { return batch_norm(x[0], {}, {}, 0); }},
+      {"group_norm", [](In x) { return group_norm(x[0], 2, {}, {}, 0); }},
+  };
+  for (const auto& [name, f] : norms)
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64})
+      for (const double scale : dtype == Dtype::f32 ? Doubles{0x1p-80, 0x1p-50, 0x1p60, 0x1p100}
+                                                    : Doubles{0x1p-900, 0x1p-520, 0x1p510, 0x1p900})
+        for (const bool higher_order : {false, true}) {
+          INFO(name, " ", name_of(dtype), ", scale ", scale, ", higher_order ", higher_order);
+          Tensor x = raw::cast(near, dtype), far = x * scale;
+          x.set_trainable(), far.set_trainable();
+          const Tensor dy = raw::cast(Rng(4).normal({6, 4}, 0, 1, Dtype::f64), dtype);
+          Tape tape({.higher_order = higher_order});
+          const Tensor wanted = f({x}), y = f({far});
+          CHECK(same_bits(y, wanted));
+          CHECK(same_bits(tape.gradient(y, {far}, dy)[0] * scale, tape.gradient(wanted, {x}, dy)[0]));
+        }
+  const double third = std::sqrt(0.5);
+  for (const bool higher_order : {false, true}) {
+    const Tape tape({.higher_order = higher_order});
+    const Tensor x = row({1e200, 1e38, 1}).set_trainable();
+    check_values(layer_norm(x, {3}, {}, {}, 1e-5), {std::sqrt(2), -third, -third}, 1e-15);
+    const Tensor rows = tensor({3, 2}, Doubles{3e200, 4e200, 3, 4, 3e-200, 4e-200}).set_trainable();
+    const double all = std::sqrt(12.5), with_eps = std::sqrt(12.5 + 1e-5);
+    check_values(
+        rms_norm(rows, {2}, {}, 1e-5),
+        {3 / all, 4 / all, 3 / with_eps, 4 / with_eps, 3e-200 / std::sqrt(1e-5), 4e-200 / std::sqrt(1e-5)},
+        1e-15);
+    // An eps that is as small as the squares.
+    const double root = std::sqrt(12.5 + 1);
+    check_values(rms_norm(row({3e-150, 4e-150}).set_trainable(), {2}, {}, 1e-300), {3 / root, 4 / root},
+                 1e-14);
+  }
+}
+
 TEST_CASE("a variance far from zero keeps its digits") {
   // 1e6 + {0, 1/8, 1/4, 3/8} has no rounding in f32; Σ (x − mean)² = 5/64.
   for (const Dtype dtype : {Dtype::f32, Dtype::f64})

@@ -1,6 +1,7 @@
 // Shards: every element has one owner, and what ranks add up together has the bits of one process.
 #include "../../core/ranks/shards.h"
 
+#include "../../autograd/ops.h"
 #include "../../core/kernels/sweep.h"
 #include "../../core/rng.h"
 #include "../../optim/clip.h"
@@ -154,6 +155,31 @@ TEST_CASE("gradients and their norm have the bits of one process, for any number
         });
       }
     }
+}
+
+TEST_CASE("a norm whose squares overflow is that of one process, for any number of ranks") {
+  const auto gradients = [](const std::vector<Tensor>& of) {
+    for (size_t i = 0; i < of.size(); ++i)
+      of[i].set_grad(Rng(7).split(i).normal(of[i].shape(), 0, 1, Dtype::f64) * (i == 1 ? 1e200 : 1e180));
+  };
+  const auto made = [] {
+    return std::vector{zeros({30000}, Dtype::f64).set_trainable(), zeros({7}, Dtype::f64).set_trainable()};
+  };
+  const std::vector<Tensor> whole = made();
+  gradients(whole);
+  const double norm = grad_norm(whole);
+  CHECK((norm > 1e200 && norm < 1e201));
+  for (const int size : {2, 3})
+    run_ranks(size, [&](Ranks& ranks) {
+      const std::vector<Tensor> all = made();
+      const Shards shards(all, ranks);
+      gradients(all);
+      for (size_t i = 0; i < all.size(); ++i) {
+        const Tensor own = shards.part(i, all[i].grad());
+        shards.mine()[i].set_grad(reshape(own, shards.mine()[i].shape()));
+      }
+      CHECK(grad_norm(shards) == norm);
+    });
 }
 
 TEST_CASE("weights that each rank writes on its shard reach all, and the first rank collects whole tensors") {

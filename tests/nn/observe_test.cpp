@@ -2,6 +2,7 @@
 #include "../../nn/observe.h"
 
 #include "../../nn/nn.h"
+#include "../small_tensors.h"
 #include "../thread_counts.h"
 
 namespace isobar::observe_test {
@@ -42,6 +43,17 @@ TEST_CASE("moments of values whose squares leave the range of float are neither 
     const Tensor x = Rng(1).normal(Shape{1000}, 0, size);
     CHECK(moments_of(x).std == doctest::Approx(size).epsilon(0.12).scale(0));  // five standard errors
     CHECK(moments_of(x).norm == doctest::Approx(size * std::sqrt(1000)).epsilon(0.12).scale(0));
+  }
+}
+
+TEST_CASE("moments of doubles whose squares leave the range of doubles keep their digits") {
+  const Tensor x = row({1, 2, 4, 5});
+  for (const double scale : {0x1p-700, 0x1p700}) {
+    CAPTURE(scale);
+    const Moments far = moments_of(x * scale), near = moments_of(x);
+    CHECK(far.std / scale == near.std);
+    CHECK(far.rms / scale == near.rms);
+    CHECK(far.norm / scale == near.norm);
   }
 }
 

@@ -55,6 +55,27 @@ TEST_CASE("gradients that are not finite stay visible through clipping") {
   check_values(b.grad(), {0});
 }
 
+TEST_CASE("gradients whose squares leave the range of doubles are clipped to their direction") {
+  for (const double scale : {1e-300, 1e-170, 1e160, 1e300}) {
+    CAPTURE(scale);
+    Tensor w = parameter({0, 0}), b = parameter({0}, Dtype::f32);
+    w.set_grad(row({3, 4}) * scale);
+    b.set_grad(row({0}, Dtype::f32));
+    CHECK(grad_norm({w, b}) / scale == doctest::Approx(5).epsilon(1e-15));
+  }
+  Tensor w = parameter({0, 0});
+  w.set_grad(row({3e160, 4e160}));
+  CHECK(clip_grad_norm({w}, 1) == doctest::Approx(5e160).epsilon(1e-15));
+  check_values(w.grad(), {0.6, 0.8}, 1e-15);
+  w.set_grad(row({1.5e308, -1.5e308}));  // their norm is no double
+  CHECK(clip_grad_norm({w}, 2) == std::numeric_limits<double>::infinity());
+  check_values(w.grad(), {std::sqrt(2), -std::sqrt(2)}, 1e-15);
+  Tensor f = parameter({0, 0}, Dtype::f32);  // 1e-8 / 4e38 is no float
+  f.set_grad(row({2e38, -2e38}, Dtype::f32));
+  clip_grad_norm({f}, 1e-8);
+  check_values(f.grad(), {std::sqrt(0.5) * 1e-8, -std::sqrt(0.5) * 1e-8}, 1e-6);
+}
+
 TEST_CASE("the norm of f32 gradients is summed in double") {
   Tensor tiny = parameter({0}, Dtype::f32), many = zeros({1 << 20}).set_trainable();
   tiny.set_grad(row({1e-37}, Dtype::f32));  // its square is zero in f32

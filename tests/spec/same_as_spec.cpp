@@ -262,6 +262,12 @@ void norms() {
   op("rms_norm", channels(false), [](const auto& x) { return rms_norm(x[0], x[1].shape(), x[1], 1e-6); });
   op("rms_norm of a part", channels(false),
      [](const auto& x) { return rms_norm(x[0], x[1].shape(), x[1], 1e-6, 1); });
+  op("layer_norm, overflow", channels(false),
+     [](const auto& x) { return layer_norm(x[0] * 1e200, x[1].shape(), x[1], x[2], 1e-5); });
+  op("rms_norm, overflow", channels(false),
+     [](const auto& x) { return rms_norm(x[0] * 1e200, x[1].shape(), x[1], 1e-6); });
+  op("rms_norm, underflow", channels(false),
+     [](const auto& x) { return rms_norm(x[0] * 1e-155, x[1].shape(), x[1], 1e-318); });
   op("dyt", channels(true), [](const auto& x) { return dyt(x[0], x[1], x[2], x[3]); });
   op("dyt without bias", channels(true), [](const auto& x) { return dyt(x[0], x[1], x[2], {}); });
   op("dyisru", channels(true), [](const auto& x) { return dyisru(x[0], x[1], x[2], x[3]); });
@@ -393,6 +399,26 @@ template <class T> void optimizers() {
     return std::make_unique<SGD>(w, isobar::SGDOptions{.lr = 0.1, .momentum = 0.9, .nesterov = true});
   });
   steps<T>("AdamW", spec::AdamW<T>{}, [](const auto& w) { return std::make_unique<AdamW>(w); });
+}
+
+// Gradients whose squares leave the range of doubles, and zeros.
+void extreme_norms() {
+  Count count;
+  for (const double scale : {0.0, 1e-200, 1e170, 1e300}) {
+    std::vector<spec::Tensor<double>> a;
+    std::vector<isobar::Tensor> b;
+    for (const Int n : {5000, 1, 9000}) {
+      a.push_back(spec::trainable(numbers<double>({n}, n)));
+      b.push_back(tensor_of(a.back().value()).set_trainable());
+      a.back().grad() = numbers<double>({n}, n + 1);
+      for (double& d : a.back().grad().x) d *= scale;
+      b.back().set_grad(tensor_of(a.back().grad()));
+    }
+    const double norm = spec::grad_norm(a);
+    compare(count, fmt::format("norm of {}", scale), &norm, std::array{isobar::grad_norm(b)}.data(), 1);
+    count.runs += 1;
+  }
+  report("norms far from 1", count);
 }
 
 template <class T> void pieces() {
@@ -551,6 +577,7 @@ void training() {
   random_numbers<double>();
   optimizers<float>();
   optimizers<double>();
+  extreme_norms();
   pieces<float>();
   pieces<double>();
   language_model();

@@ -46,6 +46,13 @@ template <class Term> double lane_sum(Int n, const Term& term) {
   return sum.total();
 }
 inline double squared(double x) { return x * x; }
+// Squares of doubles may leave their range: where a sum of them shows that, the numbers are multiplied by this
+// power of two, and 1 where the largest of them is 0 or infinite.
+inline bool squares_fit(double sum) { return !(sum < 0x1p-900 || sum > std::numeric_limits<double>::max()); }
+inline double scale_for(double largest) {
+  if (!(largest > 0 && largest <= std::numeric_limits<double>::max())) return 1;
+  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1022, 1022));
+}
 
 // A long sum is one of pieces of 2¹⁴ terms, whose sums are added in the same way.
 constexpr Int piece = 1 << 14;
@@ -590,7 +597,14 @@ template <class T> Tensor<T> normalize(const Tensor<T>& x, Int columns, const Te
     mean[n] = static_cast<T>(centre);
     const double rounding = centre - static_cast<double>(mean[n]);
     const double squares = lane_sum(counted, [&](Int c) { return squared(row[c] - mean[n]); });
-    r[n] = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(counted) - rounding * rounding + eps));
+    const double spread = squares / static_cast<double>(counted) - rounding * rounding + eps;
+    r[n] = static_cast<T>(1 / std::sqrt(spread));
+    if (sizeof(T) == 4 || squares_fit(spread)) continue;
+    double largest = std::sqrt(eps);
+    for (Int c = 0; c < counted; ++c) largest = std::max<double>(largest, std::abs(row[c] - mean[n]));
+    const double s = scale_for(largest);
+    const double scaled = lane_sum(counted, [&](Int c) { return squared((row[c] - mean[n]) * s); });
+    r[n] = static_cast<T>(s / std::sqrt(scaled / static_cast<double>(counted) + eps * s * s));
   }
   const auto h = [=](Int i) { return (x.value().x[i] - mean[i / columns]) * r[i / columns]; };
   const auto value = [=](Int i) {
@@ -973,7 +987,7 @@ template <class T> struct AdamW {
 };
 // √Σ dw² over all parameters, as one concatenation in chunks of 2¹³: in a chunk the lane sums of the runs of
 // its parameters are added in order; the chunks are added in lanes.
-template <class T> double grad_norm(const std::vector<Tensor<T>>& parameters) {
+template <class T> double grad_norm(const std::vector<Tensor<T>>& parameters, double scale = 1) {
   constexpr Int chunk = 1 << 13;
   std::vector<double> sums;
   Int at = 0;
@@ -981,9 +995,15 @@ template <class T> double grad_norm(const std::vector<Tensor<T>>& parameters) {
     for (Int begin = 0, count; begin < w.numel(); begin += count, at += count) {
       count = std::min(w.numel() - begin, chunk - at % chunk);
       if (at % chunk == 0) sums.push_back(0);
-      sums.back() += lane_sum(count, [&](Int i) { return squared(w.grad().x[begin + i]); });
+      sums.back() += lane_sum(count, [&](Int i) { return squared(w.grad().x[begin + i] * scale); });
     }
-  return std::sqrt(lane_sum(static_cast<Int>(sums.size()), [&](Int i) { return sums[i]; }));
+  const double sum = lane_sum(static_cast<Int>(sums.size()), [&](Int i) { return sums[i]; });
+  if (scale != 1 || squares_fit(sum)) return std::sqrt(sum) / scale;
+  double largest = 0;
+  for (const Tensor<T>& w : parameters)
+    for (const T d : w.grad().x) largest = std::max<double>(largest, std::abs(d));
+  const double s = scale_for(largest);
+  return s == 1 ? std::sqrt(sum) : grad_norm(parameters, s);
 }
 inline double clip_factor(double norm, double most) {
   return most / (norm + 1e-6) >= 1 ? 1 : most / (norm + 1e-6);
