@@ -229,10 +229,11 @@ Sorted min_with_indices(const Tensor& x, int dim, KeepDim keepdim = false);
 // element, or none. var(x, std::nullopt, false, 0) is the population variance of all elements.
 Tensor var(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false,
            double correction = 1);
-// √var; slope 0 where all elements are equal.
+// √var; slope 0 where all elements are equal, and no second derivative there: that throws Error.
 Tensor std_dev(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false,
                double correction = 1);
-// (Σ |x|^p)^(1/p), p > 0; p = ∞ is the largest |x|, whose ties share the gradient. Slope 0 at x = 0.
+// (Σ |x|^p)^(1/p), p > 0; p = ∞ is the largest |x|, whose ties share the gradient. Slope 0 at x = 0, and
+// no second derivative there but for p = 1 and p = ∞: that throws Error.
 Tensor norm(const Tensor& x, double p = 2, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
 Tensor norm(const Tensor& x, std::initializer_list<int> axes) = delete;  // norm(x, 2, axes)
 template <std::same_as<bool> Bool>

@@ -1,7 +1,7 @@
 // Variance and standard deviation over axes; n elements, c the correction.
 //
 //   var = Σ (x − mean)² / (n − c)    dx = 2 dy (x − mean) / (n − c)
-//   std_dev = √var                   dvar = dy / (2 std_dev), 0 where std_dev = 0
+//   std_dev = √var                   dvar = dy / (2 std_dev), 0 where std_dev = 0; no second derivative there
 //
 // std_dev has the range of x, which its var leaves: it is the root of a scaled sum (core/kernels/squares.h).
 #include "../../core/kernels/moments.h"
@@ -11,6 +11,7 @@
 
 #include "../tape.h"
 #include "axes.h"
+#include "no_slope.h"
 
 namespace isobar {
 namespace {
@@ -70,6 +71,18 @@ Tensor slope(const Tensor& dy, const Tensor& y) {
   return where(constant, 0, dy / (where(constant, 1, y) * 2));
 }
 
+// x; a second derivative by it throws.
+Tensor once_differentiable(const Tensor& x) {
+  return record({"identity", Node::Kind::view}, x.detach(), {x}, [](const Tensor& dx) {
+    return Tape::active() == nullptr
+               ? dx
+               : no_slope(
+                     dx,
+                     "backward of std_dev: a standard deviation is 0, where it has no second derivative; write "
+                     "var(x) for its square");
+  });
+}
+
 // Of numbers divided by a power of two near y, which is exact, so that no square leaves the range.
 Tensor std_dev_composed(const Tensor& x, const Axes& over, double divisor, const Tensor& y) {
   Tensor scale = raw::clone(y);
@@ -104,7 +117,7 @@ Tensor std_dev(const Tensor& x, const AxisList& axes, KeepDim keepdim, double co
   const Spread spread("std_dev", x, over, divisor, Spread::Result::root);
   Tensor y = spread.values;
   if (composed_wanted())
-    y = std_dev_composed(x, over, divisor, y);
+    y = std_dev_composed(any(y == 0).item() == 0 ? x : once_differentiable(x), over, divisor, y);
   else
     y = record("std_dev", y, {x},
                [spread, y = y.detach(), from = x.shape(), over, divisor](const Tensor& dy) {

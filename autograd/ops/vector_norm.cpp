@@ -1,4 +1,4 @@
-//   y = (Σ |x|^p)^(1/p)    dx = dy · sign(x) (|x| / y)^(p − 1), 0 where y = 0
+//   y = (Σ |x|^p)^(1/p)    dx = dy · sign(x) (|x| / y)^(p − 1), 0 where y = 0; no second derivative there
 //   p = 1: Σ |x|;  p = ∞: max |x|, both by composition
 // The value is computed in double, and scaled where its powers would overflow or vanish.
 #include <cmath>
@@ -7,6 +7,7 @@
 #include "../../core/kernels/squares.h"
 #include "../tape.h"
 #include "axes.h"
+#include "no_slope.h"
 
 namespace isobar {
 namespace {
@@ -50,7 +51,14 @@ Tensor norm(const Tensor& x, double p, const AxisList& axes, KeepDim keepdim) {
       to[r] = static_cast<T>(length(over.count, from + r * over.count, p, sum));
     });
   });
-  y = record("norm", y, {x}, [x, y, p](const Tensor& dy) { return slope(x, y, dy, p); });
+  y = record("norm", y, {x}, [x, y, p](const Tensor& dy) {
+    const Tensor dx = slope(x, y, dy, p);
+    if (Tape::active() == nullptr || any(y == 0).item() == 0) return dx;
+    return no_slope(
+        dx,
+        "backward of norm: a norm is 0, where it has no second derivative; write sum(square(x)) for the "
+        "square of a norm");
+  });
   return keepdim ? y : reshape(y, over.dropped);
 }
 

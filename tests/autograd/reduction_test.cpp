@@ -1,4 +1,5 @@
 // Reductions and norms at their edges, as PyTorch 1.13.1 or the definition has them.
+#include "../message_of.h"
 #include "op_edges.h"
 
 namespace isobar::reduction_test {
@@ -38,6 +39,33 @@ TEST_CASE("a length has slope 0 at zero, for every p") {
     check_op(length, {{3, -3, 0}}, {value}, {{slope, -slope, 0}});
   }
   CHECK(norm(full({3}, 1e30)).item() == doctest::Approx(std::sqrt(3) * 1e30));  // squares overflow f32
+}
+
+TEST_CASE("a second derivative is refused where a length or a standard deviation is 0, with the repair") {
+  const auto second = [](const TensorFunction& f, const Doubles& values) {
+    const Tensor x = row(values).set_trainable();
+    Tape tape({.higher_order = true});
+    const Tensor dx = tape.gradient(sum(f({x})), {x})[0];
+    return tape.gradient(sum(dx), {x})[0].to_vector<double>();
+  };
+  const std::string of_norm =
+      "backward of norm: a norm is 0, where it has no second derivative; write sum(square(x)) for the square of a "
+      "norm";
+  const std::string of_std =
+      "backward of std_dev: a standard deviation is 0, where it has no second derivative; write var(x) for its "
+      "square";
+  CHECK(message_of([&] { second([](In x) { return square(norm(x[0])); }, {0, 0}); }) == of_norm);
+  CHECK(message_of([&] { second([](In x) { return norm(x[0]); }, {0, 0}); }) == of_norm);
+  CHECK(message_of([&] { second([](In x) { return norm(x[0], 3); }, {0, 0}); }) == of_norm);
+  const auto each = [](In x) { return norm(reshape(x[0], {2, 2}), 2, {1}); };
+  CHECK(message_of([&] { second(each, {3, 4, 0, 0}); }) == of_norm);
+  CHECK(message_of([&] { second([](In x) { return square(std_dev(x[0])); }, {2, 2}); }) == of_std);
+  CHECK(message_of([&] { second([](In x) { return std_dev(x[0], {0}, true, 0); }, {2, 2, 2}); }) == of_std);
+  // The repairs, and what has a second derivative: of |x| it is 1/|x| (1 − x xᵀ / |x|²), applied to (1, 1).
+  CHECK(second([](In x) { return sum(square(x[0])); }, {0, 0}) == Doubles{2, 2});
+  CHECK(second([](In x) { return var(x[0]) * 2; }, {2, 2}) == Doubles{0, 0});
+  check_values(row(second([](In x) { return norm(x[0]); }, {3, 4})), {4.0 / 125, -3.0 / 125}, 1e-14);
+  CHECK(second([](In x) { return norm(x[0], 1); }, {0, 0}) == Doubles{0, 0});
 }
 
 TEST_CASE("lengths and deviations of numbers whose powers leave the range of doubles keep their digits") {
