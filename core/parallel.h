@@ -62,11 +62,11 @@ constexpr int64_t grain_of_rows(int64_t size, int64_t elements) {
 void set_threads(int count);
 int threads();
 
-// Sets the number of threads while it lives.
+// Sets the number of threads while it lives. Its end throws as set_threads() does.
 class WithThreads {
  public:
   explicit WithThreads(int count) : before_(threads()) { set_threads(count); }
-  ~WithThreads() { set_threads(before_); }
+  ~WithThreads() noexcept(false) { set_threads(before_); }
   WithThreads(const WithThreads&) = delete;
 
  private:

@@ -173,6 +173,18 @@ TEST_CASE("the number of threads is checked and cannot change under a running lo
   CHECK(available_threads() <= static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+TEST_CASE("a WithThreads that cannot end says so to its caller") {
+  const WithThreads two(2);
+  std::unique_ptr<SerialLoops> loops;
+  const auto end_in_serial_loops = [&] {
+    const WithThreads three(3);
+    loops = std::make_unique<SerialLoops>();
+  };
+  CHECK_THROWS_WITH_AS(end_in_serial_loops(), "threads: wanted 1 where loops are serial, got 2", Error);
+  loops.reset();
+  CHECK(threads() == 3);
+}
+
 TEST_CASE("a control group's CPU quota bounds the threads, rounded up, in both versions of control groups") {
   const TemporaryFolder none;
   const int all = threads_under(none);
