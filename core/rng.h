@@ -6,7 +6,7 @@
 //   Tensor w = rng.split("block3.fc1").normal({512, 512}, 0, 0.02);
 //
 // Two draws from the same Rng give the same numbers: split before each use. (parameters() of nn/model.h
-// refuses a model of which two parameters of one size were drawn with one key.) Normal numbers come from the
+// refuses a model of which two parameters were drawn with one key.) Normal numbers come from the
 // inverse of the normal distribution function (Wichura 1988, algorithm AS 241), never from a standard
 // library's distribution, whose results differ between libraries. Values are computed in double and rounded
 // to the tensor's dtype: an f32 and an f64 network of one Rng start from the same weights.

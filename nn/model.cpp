@@ -77,19 +77,26 @@ void each_parameter(HasFields& model, const F& f) {
   });
 }
 
-// Throws for two parameters that are draws 0 … n − 1 of one key.
+// Throws for two parameters that are draws 0, 1, … of one key: the smaller one repeats the first numbers of
+// the larger one.
 void check_keys(const std::vector<NamedTensor>& parameters) {
-  std::unordered_map<uint64_t, std::vector<const NamedTensor*>> drawn;  // by key
+  std::unordered_map<uint64_t, const NamedTensor*> drawn;  // by key
   for (const NamedTensor& one : parameters) {
     const Storage& storage = *raw::storage(one.tensor);
-    if (!storage.key()) continue;
-    for (const NamedTensor* other : drawn[*storage.key()])
-      check(
-          other->tensor.numel() != one.tensor.numel() || raw::storage(other->tensor).get() == &storage,
-          "parameters: {} and {} {} are draws of one key, so they start equal; give each layer a key of its own, such as "
-          "rng.split(\"{}\"), or assign() one to the other if that is wanted",
-          other->name, one.name, one.tensor.shape(), one.name);
-    drawn[*storage.key()].push_back(&one);
+    if (!storage.key() || one.tensor.numel() == 0) continue;
+    const auto [entry, fresh] = drawn.try_emplace(*storage.key(), &one);
+    if (fresh) continue;
+    const NamedTensor& other = *entry->second;
+    if (raw::storage(other.tensor).get() == &storage) continue;  // tied
+    const int64_t common = std::min(other.tensor.numel(), one.tensor.numel());
+    throw_error(fmt::format(
+        "parameters: {} {} and {} {} are draws of one key, so {}; give each layer a key of its own, such as "
+        "rng.split(\"{}\"), or assign() one to the other if that is wanted",
+        other.name, other.tensor.shape(), one.name, one.tensor.shape(),
+        other.tensor.numel() == one.tensor.numel()
+            ? "they start equal"
+            : fmt::format("their first {} elements come from the same numbers", common),
+        one.name));
   }
 }
 

@@ -21,8 +21,8 @@ struct NamedModule {
 // Calls visit(name, tensor, is_buffer) for each tensor that fields() lists, tied and frozen ones included.
 void visit_tensors(HasFields& model, const std::function<void(const std::string&, Tensor&, bool)>& visit);
 // Trainable tensors in the order of fields(): none that is frozen. A tied tensor appears once, under its
-// first name. Throw Error where two of them, of as many elements, are still the draws of one key, as in two
-// layers made with one Rng: split it for each layer.
+// first name. Throw Error where two of them are still the draws of one key, as in two layers made with one Rng:
+// split it for each layer.
 std::vector<NamedTensor> named_parameters(HasFields& model);
 std::vector<Tensor> parameters(HasFields& model);
 // Parameters, frozen ones included, and buffers: what save_safetensors() and copy_state() take. These are the

@@ -111,9 +111,9 @@ TEST_CASE("a module that lists itself, or what is around it, is refused by every
 
 TEST_CASE("two parameters that are draws of one key are refused with both names, until one is written") {
   const Rng rng(1);
-  Sequential model(Linear(3, 4, rng), ReLU(), Linear(4, 3, rng, {.bias = false}), Linear(3, 3, rng));
+  Sequential model(Linear(3, 4, rng), ReLU(), Linear(4, 3, rng, {.bias = false}), Linear(3, 3, Rng(2)));
   const std::string refusal =
-      "parameters: 0.weight and 2.weight [3, 4] are draws of one key, so they start equal; give each layer a key of its "
+      "parameters: 0.weight [4, 3] and 2.weight [3, 4] are draws of one key, so they start equal; give each layer a key of its "
       "own, such as rng.split(\"2.weight\"), or assign() one to the other if that is wanted";
   CHECK(message_of([&] { parameters(model); }) == refusal);
   CHECK(message_of([&] { named_parameters(model); }) == refusal);
@@ -175,6 +175,30 @@ TEST_CASE("a state may have the model's own tensors under other names, whole or 
   CHECK(values(0) == std::vector<double>{third[0], third[2], third[1], third[3]});
   CHECK(values(1) == first);
   CHECK(values(2) == second);
+}
+
+TEST_CASE("layers of one Rng are refused whatever their sizes, with what they have in common") {
+  const Rng rng(1);
+  const auto message = [](HasFields& model) { return message_of([&] { parameters(model); }); };
+  const std::string repair =
+      "come from the same numbers; give each layer a key of its own, such as rng.split(\"1.weight\"), or assign() one "
+      "to the other if that is wanted";
+  for (const int64_t width : {1, 2, 7, 9}) {
+    Sequential model(Linear(8, 8, rng, {.bias = false}), Linear(8, width, rng, {.bias = false}));
+    CHECK(message(model) ==
+          fmt::format("parameters: 0.weight [8, 8] and 1.weight [{}, 8] are draws of one key, so their "
+                      "first {} elements {}",
+                      width, 8 * std::min<int64_t>(width, 8), repair));
+    Sequential split(Linear(8, 8, rng.split("0")), Linear(8, width, rng.split("1")));
+    CHECK(message(split).empty());
+  }
+  Sequential with_bias(Linear(3, 5, rng), ReLU(), LayerNorm(5), Linear(5, 2, rng));
+  CHECK(message(with_bias).find("0.weight [5, 3] and 3.weight [2, 5]") != std::string::npos);
+  LanguageModel language_model({.vocab_size = 5, .block_size = 4, .n_layer = 3, .n_head = 2, .n_embd = 4},
+                               rng);
+  CHECK(message(language_model).empty());  // tied and of many sizes
+  Sequential twins(Linear(3, 3, rng));
+  CHECK(message(twins).empty());  // a model of its own may have the key
 }
 
 TEST_CASE("tied tensors are one parameter, and stay tied through convert, load and a move") {
