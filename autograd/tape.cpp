@@ -43,7 +43,7 @@ Tape::Tape(TapeOptions options)
 }
 
 Tape::Tape(Tape& outer, Pass pass, std::vector<Rng>& rngs)
-    : options_{.detect_anomaly = outer.options_.detect_anomaly},
+    : options_{.detect_anomaly = outer.options_.detect_anomaly, .rng = outer.options_.rng},
       serial_(++last_serial),
       outer_(recording.tape),
       pass_(pass),

@@ -61,6 +61,11 @@ void each_module(HasFields& model, const F& f) {
   walk.run(model);
 }
 
+// The path of a part in what stands at the path `above`.
+std::string joined(const std::string& above, const std::string& path) {
+  return above.empty() || path.empty() ? above + path : above + '.' + path;
+}
+
 // Each tensor once, under its first name.
 template <class F>
 void each_tensor(HasFields& model, const F& f) {
@@ -249,8 +254,18 @@ void assign_paths(HasFields& model) {
   const auto* const part = dynamic_cast<const Module*>(&model);
   const std::string above = part != nullptr ? part->path() : "";
   each_module(model, [&](const std::string& path, Module& module) {
-    module.set_path(above.empty() || path.empty() ? above + path : above + '.' + path);
+    module.set_path(joined(above, path), Module::Naming::lasting);
   });
+}
+
+void assign_missing_paths(HasFields& model, const std::string& above, Module::Naming naming) {
+  const auto wanted = [naming](const Module& module) {
+    return !module.has_path() || (naming == Module::Naming::lasting && module.naming() != naming);
+  };
+  // The whole comes last: where two threads call it at once, the one that finds it named finds its parts named.
+  const std::vector<NamedModule> modules = named_modules(model);
+  for (auto part = modules.rbegin(); part != modules.rend(); ++part)
+    if (wanted(*part->module)) part->module->set_path(joined(above, part->path), naming);
 }
 
 void train(HasFields& model) {

@@ -38,9 +38,11 @@ int64_t parameter_count(HasFields& model);
 void freeze(HasFields& model);
 void thaw(HasFields& model);
 
-// Gives each module its path, for errors, printed tapes and the keys of dropout. A part of a model that has
-// paths keeps its own: what is within it is named after it.
+// Gives each module its lasting path, for errors, printed tapes and the keys of dropout. A part of a model that
+// has paths keeps its own: what is within it is named after it.
 void assign_paths(HasFields& model);
+// For Module: gives a path, within `above`, to each module that has none, or has one that is less lasting.
+void assign_missing_paths(HasFields& model, const std::string& above, Module::Naming naming);
 void train(HasFields& model);
 void eval(HasFields& model);
 void clear_gradients(const std::vector<Tensor>& parameters);

@@ -30,6 +30,7 @@ Module& Module::operator=(Module&& other) noexcept {
   if (this == &other) return *this;
   if (observation_ != nullptr) observation_->module = nullptr;
   path_ = other.path_.load();
+  naming_ = other.naming_.load();
   pieces_ = other.pieces_;
   training_ = other.training_;
   observation_ = std::exchange(other.observation_, nullptr);
@@ -46,13 +47,18 @@ Tensor Module::forward(const Tensor& x) {
       fmt::format("{}: no forward of one tensor is written for it; got x {}", type_name(), x.shape()));
 }
 
-// A module without a path that is called outside of any scope is the root of a model: it names all its
-// modules. Called in another module's scope, it takes that scope's name.
+// A module without a path that is called outside of any scope is the root of a model: it names those of its
+// modules that have no path yet. Called in another module's scope, it takes that scope's name. On a tape from
+// which masks may be drawn, a provisional path counts as none.
 ScopeName Module::scope_name() {
   mark_untaped();
   if (recording.pieces != 0 && recording.pieces != pieces_) check_outsider(*this);
-  if (!has_path() && recording.scope == nullptr) assign_paths(*this);
-  return has_path() ? path_.load() : recording.scope;
+  const Tape* const tape = Tape::active();
+  const bool draws = tape != nullptr && tape->options().rng.has_value();
+  const auto named = [&] { return has_path() && (!draws || naming_ == Naming::lasting); };
+  if (!named() && recording.scope == nullptr)
+    assign_missing_paths(*this, "", draws ? Naming::lasting : Naming::provisional);
+  return named() ? path_.load() : recording.scope;
 }
 
 Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next_slot()) {}

@@ -48,16 +48,23 @@ class Module : public HasFields {
   // The class's name, for printing; the default asks the compiler.
   virtual std::string type_name() const;
   // "blocks.3.self_attn". The first call of a model gives all its modules their paths, as does
-  // assign_paths(); "" before that, and for the model itself. While an observer is told of the module: its
-  // name in what is watched.
+  // assign_paths(); "" before that, and for the model itself. Paths from a call on a tape that has an Rng are
+  // lasting, because the keys of masks depend on them; others hold until such a call gives the module
+  // another one. So an evaluation changes no later mask. While an observer is told of the module: its name in
+  // what is watched.
   const std::string& path() const;
 
   // Dropout and batch statistics behave differently in training and evaluation; set by train() and eval().
   bool training() const { return training_; }
 
   // For model.h, pieces.h and Watch.
-  void set_path(const std::string& path) { path_ = Scope::intern(path); }
+  enum class Naming { lasting, provisional };
+  void set_path(const std::string& path, Naming naming) {
+    path_ = Scope::intern(path);
+    naming_ = naming;
+  }
   bool has_path() const { return path_.load() != nullptr; }
+  Naming naming() const { return naming_; }  // of a module that has a path
   void set_training(bool training) { training_ = training; }
   void set_pieces(uint64_t step) { pieces_ = step; }
   const std::shared_ptr<Observation>& observation();
@@ -109,6 +116,7 @@ class Module : public HasFields {
   uint64_t pieces_ = 0;                       // the last step of pieces whose model had this module
   // Pieces may name a module that their loss_of calls at once, all alike.
   std::atomic<ScopeName> path_ = ScopeName();
+  std::atomic<Naming> naming_ = Naming::provisional;
   bool training_ = true;
 };
 

@@ -25,7 +25,7 @@ struct Sequential : Module {
   void add(std::unique_ptr<Module> part) {
     check(part != nullptr, "sequential: part {} is null; wanted a module", parts.size());
     parts.push_back(std::move(part));
-    if (has_path()) assign_paths(*this);  // a part that comes after the first call
+    if (has_path()) assign_missing_paths(*this, path(), naming());  // a part that comes after the first call
   }
 
   Tensor forward(const Tensor& x) override {
