@@ -162,7 +162,7 @@ void Tape::backward(const Tensor& y, const Tensor& dy) {
           "backward: a trainable tensor {}{} has its gradient of an earlier step: no fields() lists it and no optimizer "
           "has it, so that it is never trained; list it in fields(), or call set_trainable(false) or clear_grad()",
           of.leaf.shape(), reader);
-  if (drew() && !found.empty()) check_step_key(options_.rng->key(), found[0].leaf, serial_);
+  check_own_draws();
   for (LeafGradient& of : found) {
     const NoTape pause;
     Tensor sum = of.leaf.grad();
@@ -174,6 +174,14 @@ void Tape::backward(const Tensor& y, const Tensor& dy) {
     if (!first) raw::step_before_grad(of.leaf) = begun;
   }
   forget_used_slots();
+}
+
+// Before forget_used_slots(), which drops leaves.
+void Tape::check_own_draws() {
+  if (drawn_.draws.empty()) return;
+  std::vector<Tensor> trained = leaves();
+  std::erase_if(trained, [](const Tensor& leaf) { return !leaf.trainable(); });
+  check_draws(take_draws(), trained);
 }
 
 std::vector<LeafGradient> Tape::leaf_gradients(const Tensor& y, const Tensor& dy) {
@@ -197,6 +205,7 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   walk(start, seed, wanted, gradients);
   for (size_t i = 0; i < xs.size(); ++i)
     if (!gradients[i].defined()) gradients[i] = zeros(xs[i].shape(), xs[i].dtype());
+  check_own_draws();
   forget_used_slots();
   return gradients;
 }

@@ -99,7 +99,8 @@ Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), c
 // and at NaN. Where min > max, all elements are max.
 Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> max = {});
 // Zeroes each element with probability p in [0, 1) and multiplies the rest by 1 / (1 − p). The mask is a
-// function of rng.
+// function of rng: backward refuses a key that has drawn in an earlier step, unless the tape is opened with
+// TapeOptions::again. On one tape, and without a tape, a key may draw as often as it is wanted.
 Tensor dropout(const Tensor& x, double p, const Rng& rng);
 
 // --- copies

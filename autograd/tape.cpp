@@ -11,11 +11,13 @@ namespace {
 
 std::atomic<uint64_t> last_serial{0};
 
-// A leaf of a step whose random ops drew, the step's key, and its tape.
-struct DrawnStep {
-  const Version* leaf = nullptr;
-  uint64_t stamp = 0, key = 0, tape = 0;
-};
+[[noreturn]] void refuse_repeated(const DrawnKeys::Draw& draw) {
+  throw_error(fmt::format(
+      "backward: {} drew with the key {:#x}, as in an earlier step, so it repeated that step's mask; give each step "
+      "and each micro-batch a key of its own, as in Tape tape({{.rng = rng.split(step)}}) or dropout(x, p, "
+      "rng.split(step)), or say that the masks repeat, as in Tape tape({{.rng = rng, .again = true}})",
+      place_of("a random op", draw.scope != nullptr ? *draw.scope : ""), draw.key));
+}
 
 }  // namespace
 
@@ -163,29 +165,43 @@ Rng Tape::next_rng() {
         "tape: a random op, such as dropout, needs an Rng; open the tape as Tape tape({{.rng = "
         "rng.split(step)}}) so that every step draws other masks, and the same ones again on the next run");
   const std::string path = recording.scope != nullptr ? *recording.scope : "";
-  return options_.rng->split(path).split(rngs_taken_[path]++);
+  const Rng rng = options_.rng->split(path).split(rngs_taken_[path]++);
+  note_draw(rng.key());
+  return rng;
 }
 
-void check_step_key(uint64_t key, const Tensor& leaf, uint64_t tape) {
-  // The last step of each of four models that take turns. An earlier step with the same key is a step that is
-  // run again, as after a checkpoint was loaded.
-  thread_local std::array<DrawnStep, 4> steps;
-  const Version* const version = raw::storage(leaf)->version;
-  auto step =
-      std::find_if(steps.begin(), steps.end(), [&](const DrawnStep& of) { return of.leaf == version; });
-  if (step == steps.end()) --step;
-  const bool same_tape = tape != 0 && step->tape == tape;  // which counts its draws
-  if (step->leaf == version && step->key == key && !same_tape && version->overwritten_since(step->stamp)) {
-    const char* const writer = version->writer();
-    check(
-        writer == nullptr || !std::string_view(writer).ends_with(" step"),
-        "backward: this tape's rng has the key {:#x}, as the tape of the step before it, and {} has moved the "
-        "weights since: dropout would draw the same masks in every step; open the tape as Tape tape({{.rng = "
-        "rng.split(step)}})",
-        key, writer);
+// The second pass of recompute() repeats the first one, and the gradient of dropout repeats its forward.
+void Tape::note_draw(uint64_t key) {
+  if (pass_ == Pass::first) return outer_->note_draw(key);
+  if (pass_ == Pass::second || walking_ || options_.again) return;
+  if (drawn_.draws.empty() || drawn_.draws.back().key != key) drawn_.draws.push_back({key, recording.scope});
+}
+
+void check_draws(DrawnKeys keys, std::span<const Tensor> leaves) {
+  if (keys.draws.empty()) return;
+  const auto by_key = [](const DrawnKeys::Draw& a, const DrawnKeys::Draw& b) { return a.key < b.key; };
+  std::sort(keys.draws.begin(), keys.draws.end(), by_key);
+  const auto now = std::allocate_shared<const DrawnKeys>(ObjectAllocator<DrawnKeys>(), std::move(keys));
+  const DrawnKeys* compared = nullptr;
+  const auto compare = [&](const DrawnKeys* earlier) {
+    if (earlier == nullptr || earlier == compared) return;
+    for (const DrawnKeys::Draw& draw : now->draws)
+      if (std::binary_search(earlier->draws.begin(), earlier->draws.end(), draw, by_key))
+        refuse_repeated(draw);
+    compared = earlier;
+  };
+  // The leaves of a model have their first and their last step in common.
+  for (const Tensor& leaf : leaves) compare(raw::Access::leaf(leaf).first_draws.get());
+  for (const Tensor& leaf : leaves) compare(raw::Access::leaf(leaf).last_draws.get());
+  for (const Tensor& leaf : leaves) {
+    auto& own = raw::Access::leaf(leaf);
+    if (own.first_draws == nullptr) own.first_draws = now;
+    own.last_draws = now;
   }
-  *step = {version, version->stamp(), key, tape};
-  std::rotate(steps.begin(), step, step + 1);
+}
+
+void forget_draws(const Tensor& leaf) {
+  if (const auto& own = raw::Access::of(leaf).leaf) own->first_draws = own->last_draws = nullptr;
 }
 
 bool composed_wanted() { return Tape::active() != nullptr && Tape::active()->options().higher_order; }

@@ -12,10 +12,10 @@
 // belongs to the thread that made it; another one may only end it, while the first opens and closes none.
 #pragma once
 
-#include <array>
 #include <initializer_list>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "../core/object_memory.h"
 #include "../core/raw.h"
@@ -114,9 +114,21 @@ struct TapeOptions {
   bool higher_order = false;
   // Throw NotFinite at the first op, forward or backward, whose result is not finite.
   bool detect_anomaly = false;
-  // Draws dropout's masks; another one for each step: `.rng = rng.split(step)`. backward() refuses the key of
-  // the last step where an optimizer has moved the weights since.
+  // Draws dropout's masks; another one for each tape: `.rng = rng.split(step)`, and with micro-batches
+  // `.rng = rng.split(step).split(micro_batch)`.
   std::optional<Rng> rng = std::nullopt;
+  // This tape is meant to repeat the masks of an earlier one. Without it, backward() and gradient() refuse a
+  // step one of whose random ops drew with a key that has drawn for the same weights before; see check_draws().
+  bool again = false;
+};
+
+// The keys with which the random ops of a step drew, and the modules that drew.
+struct DrawnKeys {
+  struct Draw {
+    uint64_t key;
+    const std::string* scope;
+  };
+  TapeVector<Draw> draws;
 };
 
 struct LeafGradient {
@@ -159,8 +171,10 @@ class Tape {
   // An Rng for a random op: a function of TapeOptions::rng, the module path, and the number of earlier calls
   // on that path. Throws Error without TapeOptions::rng.
   Rng next_rng();
-  // Whether a random op drew.
-  bool drew() const { return !rngs_taken_.empty(); }
+  // For a random op, which draws with this key. (next_rng() calls it.)
+  void note_draw(uint64_t key);
+  // What random ops have drawn with since the last call, for check_draws(); nothing with TapeOptions::again.
+  DrawnKeys take_draws() { return std::exchange(drawn_, {}); }
   // The slot of the next op, and whether y was recorded here in slot `first` or later.
   int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
   bool holds(const Tensor& y, int64_t first) const {
@@ -204,6 +218,7 @@ class Tape {
   void check_not_constant(const Tensor& x) const;
   std::vector<std::pair<const void*, std::string>> left_gradients() const;
   void check_result(const Node& node, const Tensor& y) const;
+  void check_own_draws();
   void forget_used_slots();
   void drop_dead_nodes();
 
@@ -227,15 +242,17 @@ class Tape {
                      ObjectAllocator<std::pair<const void* const, int64_t>>>
       leaf_slots_;
   std::unordered_map<std::string, uint64_t> rngs_taken_;
+  DrawnKeys drawn_;
   size_t recorded_ = 0;
   bool walking_ = false;
 };
 
-// For the end of a step's backward, whose random ops drew with this key; `leaf` is one of its trainable
-// tensors. Throws Error where the last step on this thread with that leaf had the same key on another tape,
-// and an optimizer has moved the leaf since: all steps would draw the same masks. `tape` is the tape's serial
-// number, 0 for a step of several tapes.
-void check_step_key(uint64_t key, const Tensor& leaf, uint64_t tape = 0);
+// For the end of a step's backward, whose random ops drew with these keys: each of the step's leaves keeps
+// those of its first and of its last step. Throws Error where one of the keys is among these already. So a key
+// that all steps share is found in the second step, and keys that repeat, as those of the batches of an epoch,
+// at the first one that returns. load_state() of nn/model.h begins anew.
+void check_draws(DrawnKeys keys, std::span<const Tensor> leaves);
+void forget_draws(const Tensor& leaf);
 
 // True when the active tape wants second derivatives: a fused op then returns its composed form.
 bool composed_wanted();

@@ -15,6 +15,7 @@ namespace isobar::raw {
 struct Access {
   static Tensor::Impl& of(const Tensor& x) { return x.impl(); }
   static const std::shared_ptr<Tensor::Impl>& handle(const Tensor& x) { return x.impl_; }
+  static Tensor::Leaf& leaf(const Tensor& x);  // made on first use
   static void* address(const Tensor& x, Dtype dtype) { return x.address(dtype); }
   static Tensor view(const Tensor::Impl& from, const Shape& shape, const Strides& strides, int64_t offset,
                      bool contiguous);
@@ -53,7 +54,7 @@ inline TapeSlot slot(const Tensor& x) { return Access::of(x).slot; }
 inline void mark_listed(const Tensor& x) { Access::of(x).listed.store(true, std::memory_order_relaxed); }
 inline bool listed(const Tensor& x) { return Access::of(x).listed.load(std::memory_order_relaxed); }
 // The number of the optimizers' steps when the gradient was set; a sum with an earlier one keeps that one's.
-inline uint64_t& step_before_grad(const Tensor& x) { return Access::of(x).step_before_grad; }
+inline uint64_t& step_before_grad(const Tensor& x) { return Access::leaf(x).step_before_grad; }
 
 inline const std::shared_ptr<Storage>& storage(const Tensor& x) { return Access::of(x).storage; }
 // True when no other handle or tensor shares these numbers, so that overwriting them is safe.

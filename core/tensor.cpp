@@ -171,9 +171,9 @@ Tensor Tensor::set_trainable(bool trainable) && { return set_trainable(trainable
 void Tensor::set_grad(Tensor grad) const {
   check(grad.shape() == shape() && grad.dtype() == dtype(), "set_grad: wanted {} {}, got {} {}", shape(),
         dtype(), grad.shape(), grad.dtype());
-  if (impl().grad == nullptr) impl().grad = std::make_unique<Tensor>();
-  *impl().grad = std::move(grad);
-  impl().step_before_grad = steps::taken();
+  Leaf& leaf = raw::Access::leaf(*this);
+  leaf.grad = std::move(grad);
+  leaf.step_before_grad = steps::taken();
 }
 
 namespace {
@@ -279,6 +279,12 @@ void check_bounds(const Tensor& x, const Shape& shape, const Strides& strides, i
 }
 
 }  // namespace
+
+Tensor::Leaf& Access::leaf(const Tensor& x) {
+  std::unique_ptr<Tensor::Leaf>& leaf = x.impl().leaf;
+  if (leaf == nullptr) leaf = std::make_unique<Tensor::Leaf>();
+  return *leaf;
+}
 
 Tensor Access::view(const Tensor::Impl& from, const Shape& shape, const Strides& strides, int64_t offset,
                     bool contiguous) {

@@ -28,6 +28,9 @@ struct TapeSlot {
   uint32_t index = 0;
 };
 
+// The keys with which the random ops of one step drew; see autograd/tape.h.
+struct DrawnKeys;
+
 class Tensor;
 namespace raw {
 struct Access;
@@ -76,17 +79,16 @@ class Tensor {
   Tensor& set_trainable(bool trainable = true) &;
   Tensor set_trainable(bool trainable = true) &&;
   // The accumulated gradient, or undefined. set_grad() throws Error for another shape or dtype.
-  const Tensor& grad() const { return impl().grad != nullptr ? *impl().grad : undefined(); }
+  const Tensor& grad() const;
   void set_grad(Tensor grad) const;
-  void clear_grad() const {
-    if (impl().grad != nullptr) *impl().grad = Tensor();
-  }
+  void clear_grad() const;
 
   // Identity of what the handle refers to: the same for copies of the handle.
   const void* id() const { return impl_.get(); }
 
  private:
   friend struct raw::Access;
+  struct Leaf;
   struct Impl {
     Shape shape;
     Strides strides{};
@@ -96,10 +98,9 @@ class Tensor {
     bool contiguous = true;
     bool trainable = false;
     std::atomic<bool> listed = false;  // by fields() of a model, or by an optimizer: its gradient is cleared
-    uint64_t step_before_grad = 0;     // the optimizer's step (steps.h) after which its gradient began
     TapeSlot slot;
     std::shared_ptr<Storage> storage;
-    std::unique_ptr<Tensor> grad;  // made with the first gradient, then filled and emptied
+    std::unique_ptr<Leaf> leaf;  // made with the first gradient
   };
   Impl& impl() const {
     if (!impl_) [[unlikely]]
@@ -118,6 +119,20 @@ class Tensor {
 
   std::shared_ptr<Impl> impl_;
 };
+
+// What only leaves have.
+struct Tensor::Leaf {
+  Tensor grad;                    // filled and emptied again
+  uint64_t step_before_grad = 0;  // the number of the optimizers' steps (steps.h) when the gradient began
+  // Of the first step, and of the last one, whose random ops drew.
+  std::shared_ptr<const DrawnKeys> first_draws, last_draws;
+};
+
+inline const Tensor& Tensor::grad() const { return impl().leaf != nullptr ? impl().leaf->grad : undefined(); }
+
+inline void Tensor::clear_grad() const {
+  if (impl().leaf != nullptr) impl().leaf->grad = Tensor();
+}
 
 Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f32);
 Tensor ones(const Shape& shape, Dtype dtype = Dtype::f32);

@@ -8,6 +8,7 @@
 #include <typeinfo>
 #include <unordered_map>
 
+#include "../autograd/tape.h"
 #include "../core/raw.h"
 
 namespace isobar {
@@ -321,7 +322,10 @@ void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
         given.empty() ? "" : given.begin()->first);
   check_not_itself(pairs);
   separate(pairs);
-  for (auto& [target, value] : pairs) assign(target, value);
+  for (auto& [target, value] : pairs) {
+    assign(target, value);
+    forget_draws(target);  // steps may be repeated from here on
+  }
 }
 
 std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model) {

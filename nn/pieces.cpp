@@ -86,7 +86,7 @@ struct Step {
   const uint64_t number = ++last_step;  // the model's modules have it too: others are outsiders
   std::unordered_map<const void*, size_t> places = places_of(parameters);
   std::vector<Result> results = std::vector<Result>(static_cast<size_t>(pieces));
-  Tensor drawn = {};  // the leaf that the first piece used first, where a random op of it drew
+  std::vector<DrawnKeys> draws = std::vector<DrawnKeys>(static_cast<size_t>(pieces));
 
   // Forward and back through one piece: the gradients of its share of the mean loss.
   std::vector<Tensor> run(int64_t piece) try {
@@ -142,7 +142,7 @@ struct Step {
   std::vector<Tensor> gradients(Tape& tape, const Tensor& loss, const Tensor& dloss, int64_t piece) {
     std::vector<Tensor> all(parameters.size());
     std::vector<LeafGradient> found = tape.leaf_gradients(loss, dloss);
-    if (piece == 0 && tape.drew() && !found.empty()) drawn = found[0].leaf;
+    draws[static_cast<size_t>(piece)] = tape.take_draws();
     for (LeafGradient& of : found) {
       const auto place = places.find(of.leaf.id());
       check(
@@ -176,6 +176,7 @@ struct Step {
       done += static_cast<int64_t>(gradients.size());
       for (std::vector<Tensor>& piece : gradients) tree.add(std::move(piece));
     }
+    for (DrawnKeys& of_piece : draws) check_draws(std::move(of_piece), parameters);
   }
 };
 
@@ -284,7 +285,6 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
   }
   TreeSum tree;
   step.run_share({0, pieces}, side_by_side, tree);
-  if (step.drawn.defined()) check_step_key(options.rng->key(), step.drawn);
   const double factor = step.factor();
   std::vector<Tensor> own = tree.take();
   for (Tensor& gradient : own) multiply(gradient, factor);

@@ -27,7 +27,7 @@ std::vector<std::vector<double>> step(
     Module& module, const Tensor& input, const std::function<void(Tensor)>& between = [](const Tensor&) {}) {
   Tensor x = raw::clone(input);
   if (is_float(x.dtype())) x.set_trainable();
-  Tape tape({.rng = Rng(3)});
+  Tape tape({.rng = Rng(3), .again = true});
   const Tensor y = module(x);
   std::vector<std::vector<double>> result{y.to_vector<double>()};
   between(x);

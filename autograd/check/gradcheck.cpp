@@ -72,7 +72,7 @@ void add_to(Values& sum, const Tensor& x) {
 
 void check_first_order(GradcheckReport& report, const TensorFunction& f, const std::vector<Tensor>& inputs,
                        const Tensor& dy, const GradcheckOptions& options, const Rng& rng) {
-  Tape tape;
+  Tape tape({.again = true});
   const std::vector<Tensor> gradients = first_gradients(tape, f, leaves_of(inputs), dy);
   NoTape pause;
   const EvaluateAll values = [&](const std::vector<Tensor>& xs) { return f(xs).to_vector<double>(); };
@@ -94,7 +94,7 @@ void check_second_order(GradcheckReport& report, const TensorFunction& f, const 
   for (const Tensor& x : arguments) analytic.emplace_back(x.numel(), 0.0);
   Values weights;
   {
-    Tape tape({.higher_order = true});
+    Tape tape({.higher_order = true, .again = true});
     const std::vector<Tensor> inner(leaves.begin(), leaves.end() - 1);
     const std::vector<Tensor> gradients = first_gradients(tape, f, inner, leaves.back());
     for (size_t k = 0; k < gradients.size(); ++k) {
@@ -106,7 +106,7 @@ void check_second_order(GradcheckReport& report, const TensorFunction& f, const 
     }
   }
   const EvaluateAll joined_gradients = [&](const std::vector<Tensor>& xs) {
-    Tape tape;
+    Tape tape({.again = true});
     const std::vector<Tensor> inner(xs.begin(), xs.end() - 1);
     Values joined;
     for (const Tensor& dx : first_gradients(tape, f, leaves_of(inner), xs.back())) append(joined, dx);

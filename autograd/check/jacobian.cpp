@@ -37,7 +37,7 @@ class Subject {
       if (is_float(input.value.dtype())) leaves.back().set_trainable();
     }
     Gradients result{{}, std::vector<bool>(leaves.size(), false), {}};
-    Tape tape({.rng = Rng(seed_)});
+    Tape tape({.rng = Rng(seed_), .again = true});
     const Tensor y = f_(leaves);
     for (const Tensor& used : tape.leaves())
       for (size_t i = 0; i < leaves.size(); ++i)

@@ -23,6 +23,7 @@ Tensor dropout(const Tensor& x, double p, const Rng& rng) {
       }
     });
   });
+  if (Tape* const tape = Tape::active()) tape->note_draw(rng.key());
   return record("dropout", y, {x}, [p, rng](const Tensor& dy) { return dropout(dy, p, rng); });
 }
 

@@ -172,7 +172,7 @@ StepResult LayerRunner::step(Module& module, const StepSetup& run) const {
     return call(module, all);
   };
   StepResult result;
-  Tape tape({.higher_order = run.higher_order, .rng = Rng(3)});
+  Tape tape({.higher_order = run.higher_order, .rng = Rng(3), .again = true});
   Tensor y = run.recompute ? recompute(with_first, x[0]) : call(module, x);
   if (!run.second.empty()) {
     const Tensor z = call(module, run.second);

@@ -20,6 +20,9 @@ namespace isobar::pieces_test {
 
 constexpr int64_t rows = 3, length = 8, vocabulary = 11;  // of one piece
 
+// One step is computed several times and compared.
+const TapeOptions repeated{.rng = Rng(4), .again = true};
+
 LanguageModel small_model(const std::string& norm = "rmsnorm") {
   return LanguageModel({.vocab_size = vocabulary,
                         .block_size = length,
@@ -59,7 +62,7 @@ bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 // threads.
 std::vector<Tensor> recursive_gradients(LanguageModel& model, int64_t begin, int64_t end, int64_t pieces) {
   if (end - begin == 1) {
-    Tape tape({.rng = pieces == 1 ? Rng(4) : Rng(4).split(static_cast<uint64_t>(begin))});
+    Tape tape({.rng = pieces == 1 ? Rng(4) : Rng(4).split(static_cast<uint64_t>(begin)), .again = true});
     const Tensor loss = loss_of(model, begin);
     tape.backward(loss, full({}, 1 / static_cast<double>(pieces)));
     return taken_gradients(model);
@@ -80,7 +83,7 @@ std::vector<int64_t> in_order(Module& model, int64_t pieces, const std::function
     if (const std::lock_guard lock(mutex); threads() == 2) order.push_back(piece);
     return loss(piece);
   };
-  backward_in_pieces(model, pieces, noted, {.rng = Rng(4)});
+  backward_in_pieces(model, pieces, noted, repeated);
   return order;
 }
 
@@ -96,8 +99,8 @@ TEST_CASE("pieces leave the bits of the recursive tree, whatever the number of t
     std::vector<double> losses;
     for_thread_counts([&] {
       CAPTURE(threads());
-      const std::vector<double> now =
-          backward_in_pieces(model, pieces, [&](int64_t i) { return loss_of(model, i); }, {.rng = Rng(4)});
+      const std::vector<double> now = backward_in_pieces(
+          model, pieces, [&](int64_t i) { return loss_of(model, i); }, repeated);
       CHECK(same(taken_gradients(model), wanted));
       if (losses.empty()) losses = now;
       CHECK(now == losses);
@@ -372,7 +375,7 @@ TEST_CASE("an outsider that pieces would change in any order is refused, in orde
   backward_in_pieces(model, 1, loss_with(model, tracked), {.rng = Rng(4)});
   CHECK(tracked.num_batches_tracked.item() == 1);
   eval(tracked);
-  backward_in_pieces(model, 2, loss_with(model, tracked), {.rng = Rng(4)});
+  backward_in_pieces(model, 2, loss_with(model, tracked), repeated);
   CHECK(tracked.num_batches_tracked.item() == 1);
 }
 
@@ -381,12 +384,13 @@ TEST_CASE("an outsider that no call has named yet gives the same bits on all thr
   std::vector<Tensor> first;
   for_thread_counts([&] {
     Sequential outsider(Softcap(2), Dropout(0.5));
-    backward_in_pieces(model, 8,
-                       [&](int64_t i) {
-                         const Tensor loss = loss_of(model, i);
-                         return loss * mean(outsider(ones({4, 4}) * (1 + loss.detach())));
-                       },
-                       {.rng = Rng(4)});
+    backward_in_pieces(
+        model, 8,
+        [&](int64_t i) {
+          const Tensor loss = loss_of(model, i);
+          return loss * mean(outsider(ones({4, 4}) * (1 + loss.detach())));
+        },
+        repeated);
     CHECK(outsider.parts[1]->path() == "1");
     const std::vector<Tensor> now = taken_gradients(model);
     if (first.empty()) first = now;

@@ -25,9 +25,9 @@ Tensors only_trainable(const Tensors& leaves) {
 }
 
 // The gradients that backward leaves on the leaves, zeros where it leaves none.
-Tensors by_backward(const Tensors& leaves, const Run& run, TapeOptions options = {}) {
+Tensors by_backward(const Tensors& leaves, const Run& run) {
   for (const Tensor& x : leaves) x.clear_grad();
-  Tape tape(options);
+  Tape tape({.again = true});
   const Tensors values = execute(leaves, run);
   Tensors losses;
   for (int value : run.program.losses) losses.push_back(loss_of(run.program, values, value));
@@ -127,7 +127,7 @@ class Check {
   std::string inner_value() {
     if (program_.losses.size() != 1) return "";
     Run run = taped();
-    Tape tape({.higher_order = program_.higher_order});
+    Tape tape({.higher_order = program_.higher_order, .again = true});
     const Tensors values = execute(leaves_, run);
     const Tensor loss = loss_of(program_, values, program_.losses[0]);
     if (raw::slot(loss).tape != tape.serial()) return "";
@@ -206,7 +206,7 @@ class Check {
     Run run = taped();
     run.rounding = false;
     const Tensors xs = only_trainable(leaves_);
-    Tape tape({.higher_order = true});
+    Tape tape({.higher_order = true, .again = true});
     const Tensors values = execute(leaves_, run);
     const Tensor loss = loss_of(program_, values, program_.losses[0]);
     if (raw::slot(loss).tape != tape.serial()) return "";
