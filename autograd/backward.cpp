@@ -99,6 +99,7 @@ int64_t Tape::own_slot(const Tensor& y, const char* what) {
         what);
   if (y.trainable()) return slot_of(y);  // a leaf's gradient by itself is dy
   const TapeSlot slot = raw::slot(y);
+  if (slot.marked()) is_outer(y, what);  // refuses that of another thread
   check(slot.tape == serial_,
         "{}: a tensor {} was not recorded on this tape; no input of it is trainable, or it was made before "
         "the tape or after detach()",

@@ -117,11 +117,12 @@ Tensor recompute(std::function<Tensor(const Tensor&)> f, const Tensor& x) {
   node->name = "recompute";
   node->kind = Node::Kind::view;
   const Tensor inner = node->first_pass();
+  if (node->leaves().empty()) return inner;
   // f may return x or a weight itself, whose slot must not change.
   const Tensor y = raw::as_strided(inner, inner.shape(), inner.strides());
   std::vector<const Tensor*> inputs;
   for (const Tensor& leaf : node->leaves()) inputs.push_back(&leaf);
-  if (!inputs.empty()) tape->append(std::move(node), y, inputs);
+  tape->append(std::move(node), y, inputs);
   return y;
 }
 

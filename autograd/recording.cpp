@@ -1,9 +1,10 @@
 #include "recording.h"
 
+#include <atomic>
 #include <mutex>
 #include <set>
-#include <utility>
 
+#include "../core/tensor.h"
 #include "tape_listener.h"
 
 namespace isobar {
@@ -19,6 +20,12 @@ struct ThreadEnd {
   }
 };
 void watch_thread_end() { static thread_local const ThreadEnd end; }
+
+uint64_t thread_mark() {
+  static std::atomic<uint64_t> next{TapeSlot::first_mark};
+  if (recording.mark == 0) recording.mark = next++;
+  return recording.mark;
+}
 
 TapeListener::TapeListener() : outer_(std::exchange(recording.listener, this)) { watch_thread_end(); }
 
@@ -40,6 +47,7 @@ ScopeName Scope::intern(std::string_view text) {
 }
 
 NoTape::NoTape() {
+  recording.unmarked = true;
   if (recording.tape != nullptr) recording.paused_through = recording.tape->serial();
 }
 

@@ -6,9 +6,15 @@
 //   const Scope scope("blocks.3.self_attn");    // ops belong to the module of this name
 //
 // Every thread has a recording of its own. Kernels on other threads never read it.
+//
+// A result that is computed without a tape from trainable tensors is a constant. A later tape of the same
+// thread takes it as one; a tape of another thread refuses it, because the other thread was probably meant to
+// record there, and the gradient would be lost without a word. For this, such a result has the mark of its
+// thread. Results under NoTape, and of detach(), are meant to be constants and have no mark.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "../core/precision.h"
 
@@ -40,6 +46,8 @@ struct Recording {
   uint64_t pieces = 0;                   // the step of which a piece (nn/pieces.h) runs on this thread, or 0
   uint64_t paused_through = 0;           // tapes up to this serial number do not record now
   TargetCount* targets = nullptr;        // of that piece
+  bool unmarked = false;                 // within NoTape: results without a tape are meant to be constants
+  uint64_t mark = 0;                     // of this thread's results without a tape; 0 before the first one
   TapeListener* listener = nullptr;      // sees what is recorded and walked back
   ScopeName scope;                       // the module that records, "blocks.3.self_attn"
   Precision precision = Precision::f32;  // of matrix products
@@ -51,14 +59,18 @@ extern constinit thread_local Recording recording;
 // Lets tapes and listeners of this thread know when it ends: they may end later, on another one.
 void watch_thread_end();
 
-// Restores this thread's recording at the end of a block, except tape and listener: these enter and leave
-// their lists themselves, in any order.
+// The mark of this thread, which no other thread of the program ever has.
+uint64_t thread_mark();
+
+// Restores this thread's recording at the end of a block, except its mark, and except tape and listener: these
+// enter and leave their lists themselves, in any order.
 class RecordingGuard {
  public:
   RecordingGuard() : before_(recording) {}
   ~RecordingGuard() {
     before_.tape = recording.tape;
     before_.listener = recording.listener;
+    before_.mark = recording.mark;
     recording = before_;
   }
   RecordingGuard(const RecordingGuard&) = delete;
@@ -82,7 +94,20 @@ class Scope {
   const RecordingGuard guard_;
 };
 
-// Stops recording. A tape that opens inside the block records, and sees tensors of the paused tape as leaves.
+// For a task of another thread (parallel_tasks): this thread computes with that thread's mark, and takes its
+// marked results as constants.
+class WithMark {
+ public:
+  explicit WithMark(uint64_t mark) : before_(std::exchange(recording.mark, mark)) {}
+  ~WithMark() { recording.mark = before_; }
+  WithMark(const WithMark&) = delete;
+
+ private:
+  const uint64_t before_;
+};
+
+// Stops recording: results are constants, for tapes of other threads too. A tape that opens inside the block
+// records, and sees tensors of the paused tape as leaves.
 class NoTape {
  public:
   NoTape();

@@ -1,6 +1,7 @@
 #include "tape.h"
 
 #include <atomic>
+#include <mutex>
 
 #include "../core/kernels/map.h"
 #include "op_costs.h"
@@ -10,6 +11,47 @@ namespace isobar {
 namespace {
 
 std::atomic<uint64_t> last_serial{0};
+
+// The serial numbers of the tapes that live, so that a thread can tell whether a value is recorded on one of
+// another thread.
+class LivingTapes {
+ public:
+  void add(uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    serials_.push_back(serial);
+  }
+  void remove(uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    std::erase(serials_, serial);
+  }
+  bool contains(uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    return std::find(serials_.begin(), serials_.end(), serial) != serials_.end();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<uint64_t> serials_;
+};
+
+LivingTapes& living_tapes() {
+  static auto* const tapes = new LivingTapes;  // never destroyed: tapes may outlive statics
+  return *tapes;
+}
+
+[[noreturn]] void refuse_other_tape(const char* op, const Tensor& x) {
+  throw_error(fmt::format(
+      "{}: a tensor {} is recorded on a tape of another thread, which cannot record this op, so the gradient would be "
+      "lost; call the op on that thread, or detach() the tensor if it is meant to be a constant",
+      op, x.shape()));
+}
+
+[[noreturn]] void refuse_mark(const char* op, const Tensor& x) {
+  throw_error(fmt::format(
+      "{}: a tensor {} was computed from trainable tensors on another thread without a tape, so its gradient would be "
+      "lost; open a tape there, or detach() it if it is meant to be a constant",
+      op, x.shape()));
+}
 
 [[noreturn]] void refuse_repeated(const DrawnKeys::Draw& draw) {
   throw_error(fmt::format(
@@ -40,6 +82,7 @@ Tape::Tape(TapeOptions options)
         "tape: a higher-order tape cannot be nested (the inner tape would see the outer one's tensors as "
         "constants); take both gradients on one tape");
   recording.tape = this;
+  living_tapes().add(serial_);
   watch_thread_end();
   if (Timeline* const timeline = Timeline::here()) timeline->begin_steps();
 }
@@ -51,11 +94,13 @@ Tape::Tape(Tape& outer, Pass pass, std::vector<Rng>& rngs)
       pass_(pass),
       rngs_(&rngs) {
   recording.tape = this;
+  living_tapes().add(serial_);
 }
 
 Tape::~Tape() {
   // From last to first, so that a node's storages go back to the allocator in the order it handed them out.
   while (!slots_.empty()) slots_.pop_back();
+  living_tapes().remove(serial_);
   if (home_ == nullptr) return;
   Tape** link = &home_->tape;  // of another thread, where this one was given the tape
   while (*link != nullptr && *link != this) link = &(*link)->outer_;
@@ -63,12 +108,14 @@ Tape::~Tape() {
 }
 
 // Whether x, which is neither trainable nor of this tape, was computed on an outer tape. Throws where its
-// tape has ended.
+// tape has ended, or it belongs to another thread.
 bool Tape::is_outer(const Tensor& x, const char* op) const {
   const uint64_t tape = raw::slot(x).tape;
-  if (tape == 0) return false;
+  if (tape == 0 || tape == recording.mark) return false;
+  if (raw::slot(x).marked()) refuse_mark(op, x);
   for (const Tape* outer = outer_; outer != nullptr; outer = outer->outer_)
     if (outer->serial_ == tape) return true;
+  if (living_tapes().contains(tape)) refuse_other_tape(op, x);
   throw_error(fmt::format("{}: a tensor {} belongs to a tape that has ended; call detach() or keep one tape",
                           op, x.shape()));
 }
@@ -122,7 +169,7 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
   node->slot = next_slot();
   check(node->slot < UINT32_MAX, "tape: more than 2^32 ops recorded on one tape");
   auto& result = raw::Access::of(y);
-  if (result.slot.tape != 0 || result.trainable) check_result(*node, y);
+  if (result.slot.recorded() || result.trainable) check_result(*node, y);
   result.slot = {serial_, static_cast<uint32_t>(node->slot)};
   node->scope = recording.scope;
   node->shape = result.shape;
@@ -202,6 +249,20 @@ void check_draws(DrawnKeys keys, std::span<const Tensor> leaves) {
 
 void forget_draws(const Tensor& leaf) {
   if (const auto& own = raw::Access::of(leaf).leaf) own->first_draws = own->last_draws = nullptr;
+}
+
+void mark_constant(const char* op, const Tensor& y, std::span<const Tensor* const> inputs) {
+  if (!is_float(y.dtype())) return;  // it has no gradient
+  uint64_t mark = thread_mark();
+  for (const Tensor* x : inputs) {
+    if (!x->defined()) continue;
+    if (x->id() == y.id()) return;
+    const TapeSlot slot = raw::slot(*x);
+    if (slot.recorded() && living_tapes().contains(slot.tape)) refuse_other_tape(op, *x);
+    if (slot.marked() && slot.tape != recording.mark) mark = slot.tape;  // refused later, wherever it goes
+  }
+  auto& result = raw::Access::of(y);
+  if (!result.trainable && result.slot.tape == 0) result.slot.tape = mark;
 }
 
 bool composed_wanted() { return Tape::active() != nullptr && Tape::active()->options().higher_order; }

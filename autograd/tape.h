@@ -10,6 +10,11 @@
 // the loss depends on, and drops each node that it has used. Losses that share no node can be walked in any
 // order. Tapes nest, and end in any order; an inner tape sees the outer one's tensors as leaves. A tape
 // belongs to the thread that made it; another one may only end it, while the first opens and closes none.
+//
+// What another thread computes is not recorded here, so an op refuses it: a tensor that is recorded on a tape
+// of another thread, and one that another thread computed without a tape from trainable tensors. Record on a
+// tape of that thread, take leaf_gradients() there and add them up, as backward_in_pieces() of nn/pieces.h
+// does; or detach() what is meant to be a constant.
 #pragma once
 
 #include <initializer_list>
@@ -307,21 +312,34 @@ struct OpInputs : std::span<const Tensor* const> {
   OpInputs(const std::vector<const Tensor*>& pointers) : span(pointers) {}
 };
 
+// For record(): whether an input is trainable, or was computed from trainable tensors; and gives a result of
+// such inputs that is not recorded the mark of this thread (recording.h).
+inline bool any_trainable(std::span<const Tensor* const> inputs) {
+  for (const Tensor* x : inputs)
+    if (x->defined() && (x->trainable() || raw::slot(*x).tape != 0)) return true;
+  return false;
+}
+void mark_constant(const char* op, const Tensor& y, std::span<const Tensor* const> inputs);
+
 // The last call of every op, after y = op(inputs) has been computed; `closure` maps dy to the inputs'
 // gradients. Inputs are all tensors whose numbers the closure reads, constants such as masks and indices too:
 // backward refuses those that were overwritten. Without an active tape, or where no input needs a gradient, y
-// is returned as it is. The tape sums gradients of inputs that were broadcast to y's extents. Throws Error
-// where an input belongs to a tape that has ended, where y is itself one of the inputs, is trainable, or was
-// recorded before; with detect_anomaly NotFinite, where y is not finite.
+// is returned as a constant, with this thread's mark where it depends on trainable tensors. The tape sums
+// gradients of inputs that were broadcast to y's extents. Throws Error where an input belongs to a tape that
+// has ended or to another thread, where y is itself one of the inputs, is trainable, or was recorded before;
+// with detect_anomaly NotFinite, where y is not finite.
 template <class Closure>
 Tensor record(OpName name, Tensor y, const OpInputs& inputs, Closure&& closure) {
   Tape* const tape = Tape::active();
-  if (tape == nullptr) return y;
-  if (tape->options().detect_anomaly && !all_finite(y))
+  if (tape != nullptr && tape->options().detect_anomaly && !all_finite(y))
     throw NotFinite(fmt::format("{}: the result {} is not finite", name, y.shape()));
   bool needed = false;
-  for (const Tensor* x : inputs) needed |= tape->needs_gradient(*x, name);
-  if (!needed) return y;
+  if (tape != nullptr)
+    for (const Tensor* x : inputs) needed |= tape->needs_gradient(*x, name);
+  if (!needed) {
+    if (!recording.unmarked && any_trainable(inputs)) mark_constant(name, y, inputs);
+    return y;
+  }
   auto node = std::make_unique<ClosureNode<std::decay_t<Closure>>>(std::forward<Closure>(closure));
   node->name = name;
   node->kind = name.kind();

@@ -159,11 +159,12 @@ Tensor Tensor::detach() const { return raw::as_strided(*this, shape(), strides()
 
 Tensor& Tensor::set_trainable(bool trainable) & {
   check(is_float(dtype()), "trainable: only f32 and f64 tensors have gradients, this one holds {}", dtype());
-  check(!trainable || impl().slot.tape == 0,
+  check(!trainable || !impl().slot.recorded(),
         "trainable: this tensor {} was computed by an op on a tape, and gradients are kept for leaves only; "
         "call detach() first",
         shape());
   impl().trainable = trainable;
+  if (impl().slot.marked()) impl().slot = {};
   return *this;
 }
 Tensor Tensor::set_trainable(bool trainable) && { return set_trainable(trainable); }

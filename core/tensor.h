@@ -21,11 +21,17 @@
 
 namespace isobar {
 
-// The slot of an op's result: the serial number of its tape (0: on no tape) and the slot's index there.
-// Leaves have none: the tape looks them up.
+// The slot of an op's result: the serial number of its tape and the slot's index there. Leaves have none: the
+// tape looks them up. A result that a thread computed without a tape, from tensors that want a gradient, has
+// that thread's mark (autograd/recording.h) in the place of the serial number: ops of other threads' tapes
+// refuse it.
 struct TapeSlot {
-  uint64_t tape = 0;
+  static constexpr uint64_t first_mark = uint64_t{1} << 63;  // serial numbers of tapes are below
+  uint64_t tape = 0;                                         // 0: neither recorded nor marked
   uint32_t index = 0;
+
+  bool recorded() const { return tape != 0 && tape < first_mark; }
+  bool marked() const { return tape >= first_mark; }
 };
 
 // The keys with which the random ops of one step drew; see autograd/tape.h.
@@ -74,7 +80,8 @@ class Tensor {
   Tensor detach() const;
 
   // Trainable tensors are the leaves whose gradients backward() keeps. Throws Error for integers, and for a
-  // tensor that an op recorded on a tape: detach() that one first.
+  // tensor that an op recorded on a tape: detach() that one first. The tensor is a leaf from then on, whatever
+  // it was computed from.
   bool trainable() const { return impl().trainable; }
   Tensor& set_trainable(bool trainable = true) &;
   Tensor set_trainable(bool trainable = true) &&;

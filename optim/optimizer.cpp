@@ -26,7 +26,7 @@ void check_parameter(const char* op, size_t i, const Tensor& tensor) {
   check(is_float(tensor.dtype()), "{}: parameter {} {} must be f32 or f64, got {}", op, i, shape,
         tensor.dtype());
   check(
-      raw::slot(tensor).tape == 0,
+      !raw::slot(tensor).recorded(),
       "{}: parameter {} {} was computed by an op on a tape, and gradients are kept for leaves only; train a "
       "detach() of it",
       op, i, shape);

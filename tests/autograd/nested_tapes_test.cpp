@@ -106,7 +106,7 @@ TEST_CASE("a tape belongs to the thread that made it, which alone records on it 
   std::string message;
   std::thread([&] {
     CHECK(Tape::active() == nullptr);
-    CHECK(raw::slot(square(leaf(x))).tape == 0);
+    CHECK(!raw::slot(square(leaf(x))).recorded());
     message = message_of([&] { tape.backward(loss); });
   }).join();
   CHECK(message == "backward: this tape was made on another thread; walk it on the thread that made it");
