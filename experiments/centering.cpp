@@ -138,7 +138,7 @@ void study(Run& run, const Config& config) {
             .curves = {{{"a random direction", "随机方向"}, Role::theory, {0, end}, {random, random}}},
             .key = "along_one",
             .figures = {".along_one"}};
-  Table table({"net", "measured", "median [min, max]", "theory"});
+  Table table({"net", "measured", "median [min, max]", "theory"}, "llrr");
   for (size_t net = 0; net < nets.size(); ++net) {
     PlotCurve curve{.label = nets[net]};
     for (size_t k = 0; k < all[net].size(); ++k) {

@@ -83,7 +83,7 @@ double worst(const std::vector<Trajectory>& runs, double Trajectory::*value) {
 void softcap_table(Run& run) {
   constexpr double cap = 50;  // Gemma 2's, on attention logits
   Csv& csv = run.csv("softcap.csv", {"x", "softcap", "theory", "slope", "slope_theory", "slope_f32"});
-  Table table({"x", "softcap(x, 50)", "theory", "slope", "theory", "slope in f32"});
+  Table table({"x", "softcap(x, 50)", "theory", "slope", "theory", "slope in f32"}, "rrrrrr");
   const auto value_and_slope = [](double x, Dtype dtype) {
     Tensor input = full({1}, x, dtype).set_trainable();
     Tape tape;
@@ -230,7 +230,7 @@ void measure_all(Run& run, const Config& config, double unigram_loss, const Runs
 }
 
 void record_all(Run& run, const Config& config, const Runs& runs) {
-  Table table({"step", "none", "softcap, before", "softcap, after", "qk_norm"});
+  Table table({"step", "none", "softcap, before", "softcap, after", "qk_norm"}, "rrrrr");
   const size_t log_steps = runs[0][0].logit.size();
   for (size_t number = 0; number < log_steps; ++number) {
     const int64_t step = step_of(config, number);

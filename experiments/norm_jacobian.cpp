@@ -128,7 +128,7 @@ void measure_clips(Measurements& measurements, const Rng& rng) {
 constexpr int64_t widths[] = {4, 64, 512};
 
 void print_jacobians(Run& run, const Measurements& measurements) {
-  Table table({"Jacobian", "d", "|ours − closed form|", "|J − Jᵀ|", "‖J v‖/‖v‖", "rank"});
+  Table table({"Jacobian", "d", "|ours − closed form|", "|J − Jᵀ|", "‖J v‖/‖v‖", "rank"}, "lrrrrr");
   for (const char* function : {"rmsnorm", "layernorm", "unit", "rmsnorm_eps", "layernorm_eps"})
     for (const int64_t d : widths) {
       const auto most = [&](const char* what) {
@@ -141,7 +141,7 @@ void print_jacobians(Run& run, const Measurements& measurements) {
 }
 
 void print_odes(Run& run, const Measurements& measurements) {
-  Table table({"curve", "slope − equation", "differences − equation", "integrated − curve"});
+  Table table({"curve", "slope − equation", "differences − equation", "integrated − curve"}, "lrrr");
   const auto row = [&](const std::string& name) {
     const auto most = [&](const char* what) {
       return number_text(measurements.spread("ode." + name + what).max);
@@ -156,7 +156,7 @@ void print_odes(Run& run, const Measurements& measurements) {
 }
 
 void print_fits(Run& run, const Measurements& measurements) {
-  Table table({"inputs", "gain", "DyT's error", "DyISRU's error", "DyISRU / DyT"});
+  Table table({"inputs", "gain", "DyT's error", "DyISRU's error", "DyISRU / DyT"}, "llrrr");
   for (const char* sample :
        {"normal", "student_t3", "outlier_channel", "outlier_alone", "rest_alone", "sweep_alone"})
     for (const char* kind : {"fit", "fit_gain"}) {
@@ -170,7 +170,7 @@ void print_fits(Run& run, const Measurements& measurements) {
 }
 
 void print_populations(Run& run, const Measurements& measurements) {
-  Table table({"inputs", "gain", "least error", "DyISRU / least", "DyT / least", "y = x / least"});
+  Table table({"inputs", "gain", "least error", "DyISRU / least", "DyT / least", "y = x / least"}, "llrrrr");
   for (const char* inputs : {"normal", "outlier_channel", "constant_outlier"})
     for (const char* kind : {"fit", "fit_gain"}) {
       const auto cell = [&](const char* what) {
@@ -188,7 +188,8 @@ void print_populations(Run& run, const Measurements& measurements) {
 }
 
 void print_clips(Run& run, const Measurements& measurements) {
-  Table table({"curve", "largest gap to the clip", "|y| at most", "gap to sign, k = 1", "k = 10", "k = 100"});
+  Table table({"curve", "largest gap to the clip", "|y| at most", "gap to sign, k = 1", "k = 10", "k = 100"},
+              "lrrrrr");
   for (const std::string curve : {"tanh", "isru"}) {
     const auto cell = [&](const std::string& key) { return spread_text(measurements.spread(key)); };
     table.row({curve, cell("clip." + curve + ".largest_gap"), cell("clip." + curve + ".bound"),

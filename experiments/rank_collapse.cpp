@@ -151,7 +151,8 @@ int main(int argc, char** argv) {
     const std::vector<Outcome> all = each(std::ssize(kinds) * config.seeds, [&](int64_t i) {
       return measure(kinds[static_cast<size_t>(i / config.seeds)], config, run.seed() + i % config.seeds);
     });
-    Table table({"stack", "r after 1", "an eighth", "all blocks", "order", "gradient, first / last"});
+    Table table({"stack", "r after 1", "an eighth", "all blocks", "order", "gradient, first / last"},
+                "lrrrrr");
     Plot plot{{"the part that differs between positions", "各位置之间不同的部分"},
               {"block", "块"},
               "r",

@@ -113,7 +113,8 @@ void plot(Run& run, const std::vector<Result>& results) {
 
 void print(Run& run, const Config& config, const std::vector<Result>& results) {
   Table table({"stack", "layers", "std of the stream", "theory", "cosine of two positions", "theory",
-               "grad norm first / last"});
+               "grad norm first / last"},
+              "lrrrrrr");
   for (const Kind& kind : config.kind_list())
     for (auto result = results.rbegin(); result != results.rend(); ++result)  // the deepest come first there
       if (result->kind.name == kind.name)

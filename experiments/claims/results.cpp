@@ -109,8 +109,8 @@ void Judging::print(const std::vector<const Row*>& rows) {
   }
   const bool measured =
       std::ranges::any_of(rows, [](const Row* row) { return !row->judged.findings.empty(); });
-  using Cells = std::vector<std::string>;
-  Table table(measured ? Cells{"claim", "", "measured", "asked", "verdict"} : Cells{"claim", "", "verdict"});
+  Table table = measured ? Table({"claim", "", "measured", "asked", "verdict"}, "llrll")
+                         : Table({"claim", "", "verdict"}, "lll");
   for (const Row* row : rows)
     if (measured)
       add_claim(table, row->judged, verdict_text(row->judged, row->kept));

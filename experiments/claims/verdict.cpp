@@ -312,7 +312,7 @@ Phrase reach_text(const Judged& judged) {
 }
 
 std::string parts_table(const Judged& judged) {
-  Table table({"part", "measured", "theory", "asked", "outcome"});
+  Table table({"part", "measured", "theory", "asked", "outcome"}, "lrrll");
   bool assumes = false;
   for (const Finding& part : judged.findings) {
     const bool made = part.not_run.empty(), few = made && part.reading.assumes_normal;

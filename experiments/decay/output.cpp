@@ -188,7 +188,8 @@ std::string bits_of(const Result& result) {
 void print_layers(Run& run, const Result& result) {
   const size_t depth = result.theory.size();
   Table table({"layer", "std after W1", "std of output", "theory", "std across the batch", "grad norm of W1",
-               "theory"});
+               "theory"},
+              "rrrrrrr");
   for (const size_t layer : evenly_chosen(depth, most_rows)) {
     const auto spread = [&](double LayerSignal::*quantity) {
       return layer_spread(result.runs, layer, quantity);
@@ -271,7 +272,8 @@ Json compared_json(const Config& config, const std::vector<ComparedCell>& cells)
 
 void print_comparison(Run& run, const std::vector<std::pair<Config, std::vector<ComparedCell>>>& nets) {
   Table table({"net", "std top", "reference", "theory", "grad 1", "reference", "theory", "grad top",
-               "reference", "theory", "agrees"});
+               "reference", "theory", "agrees"},
+              "lrrrrrrrrrl");
   std::vector<ChartRow> chart;
   int64_t deepest = 0;
   for (const auto& [config, cells] : nets) deepest = std::max(deepest, config.depth);

@@ -227,7 +227,7 @@ void print_results(Run& run, const Config& config, const std::vector<Result>& re
   std::vector<std::string> heading = {"net"};
   for (const int64_t depth : config.depths) heading.push_back(fmt::format("depth {}", depth));
   heading.insert(heading.end(), {"fails at", "gradient of first, deepest net", "of last"});
-  Table table(heading);
+  Table table(heading, "l" + std::string(heading.size() - 1, 'r'));
   for (const Result& result : results) {
     std::vector<std::string> row = {result.kind.key()};
     for (const Cell& cell : result.cells) row.push_back(accuracy_text(cell));

@@ -267,7 +267,7 @@ void record(Run& run, const Findings& found, double margin, const std::vector<Ro
 void print(Run& run, const Findings& found, double margin, const std::vector<Row>& rows,
            const std::vector<Row>& costs) {
   run.say("\n{}\n\n", headline_of(found, margin).en);
-  Table table({"", found.a.label(), found.b.label()});
+  Table table({"", found.a.label(), found.b.label()}, "lrr");
   for (const std::vector<Row>* part : {&rows, &costs})
     for (const auto& [name, a, b] : *part) table.row({name.en, a, b});
   run.say_text(table.text());

@@ -30,7 +30,7 @@ void Measurements::publish(Run& run) const {
 }
 
 void Measurements::print(Run& run) const {
-  Table table({"measurement", "median", "min", "max", "theory"});
+  Table table({"measurement", "median", "min", "max", "theory"}, "lrrrr");
   for (const Measurement& one : measurements_) {
     const Spread spread = spread_of(one.values);
     table.row({one.key, number_text(spread.median), number_text(spread.min), number_text(spread.max),

@@ -12,12 +12,6 @@
 namespace isobar {
 namespace {
 
-bool numeric(const std::string& cell) {
-  if (cell.empty() || cell == "–" || cell == "inf" || cell == "-inf" || cell == "nan") return true;
-  const size_t first = cell[0] == '-' || cell[0] == '+' ? 1 : 0;
-  return first < cell.size() && cell[first] >= '0' && cell[first] <= '9';
-}
-
 std::string padded(const std::string& cell, size_t width, bool right) {
   const std::string space(width - display_width(cell), ' ');
   return right ? space + cell : cell + space;
@@ -45,7 +39,8 @@ size_t longest_part(const std::string& text) {
   return longest;
 }
 
-std::vector<Column> layout_of(const std::vector<std::vector<std::string>>& rows, size_t columns) {
+std::vector<Column> layout_of(const std::vector<std::vector<std::string>>& rows, const std::string& letters,
+                              size_t columns) {
   constexpr size_t narrow = 12, whole = 20;  // a text is not made narrower, and a short one stays on its line
   std::vector<Column> layout(rows[0].size());
   size_t total = 2 * (layout.size() - 1);
@@ -56,8 +51,7 @@ std::vector<Column> layout_of(const std::vector<std::vector<std::string>>& rows,
       cells = std::max(cells, display_width(rows[row][i]));
       part = std::max(part, longest_part(rows[row][i]));
     }
-    column.numbers =
-        std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return numeric(row[i]); });
+    column.numbers = letters[i] == 'r';
     column.width = std::max(cells, display_width(rows[0][i]));
     column.least = std::max(part, column.numbers || cells <= whole ? cells : narrow);
     total += column.width;
@@ -131,7 +125,12 @@ void add_wrapped(const std::string& paragraph, size_t columns, std::vector<std::
 
 }  // namespace
 
-Table::Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
+Table::Table(std::vector<std::string> heading, std::string columns) : columns_(std::move(columns)) {
+  const bool letters = columns_.find_first_not_of("lr") == std::string::npos;
+  check(letters && columns_.size() == heading.size(), "table: wanted l or r for each of {} columns, got '{}'",
+        heading.size(), columns_);
+  rows_.push_back(std::move(heading));
+}
 
 void Table::row(std::vector<std::string> cells) {
   check(cells.size() == rows_[0].size(), "table: wanted {} cells, got {}", rows_[0].size(), cells.size());
@@ -139,7 +138,8 @@ void Table::row(std::vector<std::string> cells) {
 }
 
 std::string Table::text(size_t columns) const {
-  const std::vector<Column> layout = layout_of(rows_, columns > 0 ? columns : terminal_size(stdout).columns);
+  const std::vector<Column> layout =
+      layout_of(rows_, columns_, columns > 0 ? columns : terminal_size(stdout).columns);
   std::string text;
   for (size_t i = 0; i < rows_.size(); ++i) {
     text += lines_of(rows_[i], layout);

@@ -1,7 +1,7 @@
 // Table: rows of text in aligned columns, for the terminal.
 //
-//   Table table({"layer", "std", "theory"});
-//   table.row({"1", number_text(0.3373), number_text(0.3374)});
+//   Table table({"net", "std", "theory"}, "lrr");
+//   table.row({"plain", number_text(0.3373), number_text(0.3374)});
 //   fmt::print("{}", table.text());
 #pragma once
 
@@ -17,15 +17,16 @@ struct Spread;  // stats.h
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> heading);
+  // `columns` has a letter for each, as in LaTeX: 'l' is a text, set flush left, 'r' a number, set flush right.
+  Table(std::vector<std::string> heading, std::string columns);
   // Throws Error unless there is one cell per column.
   void row(std::vector<std::string> cells);
-  // Heading, a rule, the rows. A column whose cells all begin like numbers (or are empty, "–", inf or nan) is
-  // set flush right, any other flush left. Where the table is wider than `columns` (0: the terminal), texts
-  // and headings wrap at blanks and commas; numbers and single words never do.
+  // Heading, a rule, the rows. Where the table is wider than `columns` (0: the terminal), texts and headings wrap at
+  // blanks and commas; numbers and single words never do.
   std::string text(size_t columns = 0) const;
 
  private:
+  std::string columns_;
   std::vector<std::vector<std::string>> rows_;  // the heading first
 };
 

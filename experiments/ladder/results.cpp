@@ -224,7 +224,7 @@ void publish_foretold(Run& run, const Config& config, const Results& results) {
   for (const auto& [name, ladder] : ladders) below.push_back(ladder);
   const std::vector<claims::Foretold> foretold = claims::foretell(below, at, rung.seeds);
   Csv& csv = run.csv("foretold.csv", {"comparison", "foretold", "low", "high", "measured"});
-  Table table({"comparison", "foretold", "from", "to", "measured"});
+  Table table({"comparison", "foretold", "from", "to", "measured"}, "lrrrr");
   const bool measured = results.rungs.size() == all;
   const auto whole = measured ? ladders_below(config, results, all) : ladders;
   std::vector<double> covered, widths;

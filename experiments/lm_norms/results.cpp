@@ -334,7 +334,8 @@ void record_trials(Run& run, const NormResults& results, int64_t first_seed) {
 
 void print_trials(Run& run, const NormResults& results) {
   Table table({"size", "net", "parameters", "learning rate", "seeds", "val loss", "stable",
-               "std of last block", "|gradient| first/last"});
+               "std of last block", "|gradient| first/last"},
+              "llrrrrlrr");
   for (const TrialRuns& runs : results.trials) {
     const auto median = [&](const auto& value) {
       return number_text(spread_over(runs.outcomes, value).median);

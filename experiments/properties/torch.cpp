@@ -118,7 +118,7 @@ void measure_scripts(Measurements& measurements, const Rng& rng) {
 }
 
 void print_scripts(Run& run, const Measurements& measurements) {
-  Table table({"script", "tensor", "mean", "std", "min", "max", "rms"});
+  Table table({"script", "tensor", "mean", "std", "min", "max", "rms"}, "llrrrrr");
   const auto row = [&](const char* script, const char* tensor, std::vector<const char*> statistics) {
     std::vector<std::string> cells{script, tensor};
     for (const char* what : statistics)

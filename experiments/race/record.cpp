@@ -148,7 +148,7 @@ Json run(const std::string& flags) {
 std::string table(const Records& records) {
   std::vector<std::pair<std::string, Json>> rows(records.begin(), records.end());
   std::ranges::sort(rows, {}, [](const auto& row) { return number(row.second, "train_s"); });
-  Table table({"record", "steps", "loss", "seconds", "compiling", "processor", "load", "date"});
+  Table table({"record", "steps", "loss", "seconds", "compiling", "processor", "load", "date"}, "lrrrrrrr");
   for (const auto& [name, record] : rows)
     table.row({name, record["steps"].dump(), fmt::format("{:.4f}", number(record, "val_loss")),
                seconds(number(record, "train_s")),
@@ -178,7 +178,7 @@ std::string table(const Records& records) {
 }
 
 std::string side_by_side(const Json& record, const Json& again) {
-  Table table({"", "record", "here"});
+  Table table({"", "record", "here"}, "lrr");
   for (const char* key : {"steps", "val_loss", "hash", "train_s", "train_cpu_s", "load", "date"}) {
     const auto cell = [&](const Json& of) {
       return of[key].is_string() ? of[key].get<std::string>() : fmt::format("{}", number(of, key));

@@ -126,7 +126,8 @@ void print_times(Run& run, std::span<const Timed> all) {
   for (const Timed& timed : all)
     heading.push_back(
         fmt::format("{} {}", timed.mode().backward ? "with backward" : "forward", timed.shape()));
-  Table times(heading), shares(heading);
+  const std::string columns = "l" + std::string(all.size(), 'r');
+  Table times(heading, columns), shares(heading, columns);
   const auto row = [&](Table& table, const std::string& name, auto&& cell_of) {
     std::vector<std::string> cells{name};
     for (const Timed& timed : all) cells.push_back(cell_of(timed));
@@ -155,7 +156,7 @@ void print_ratios(Run& run, std::span<const Timed> all, const Mode& mode) {
   for (const Timed& timed : all)
     if (timed.mode().backward == mode.backward) heading.push_back(timed.shape());
   heading.push_back("by passes");
-  Table table(heading);
+  Table table(heading, "l" + std::string(heading.size() - 1, 'r'));
   for (const Pair& pair : ratios) {
     std::vector<std::string> row{fmt::format("{} / {}", pair.first, pair.second)};
     for (const Timed& timed : all) {

@@ -149,7 +149,8 @@ void run_all(const BenchOptions& line) {
     fmt::print(stderr, "bench: --precision bf16: {}; products stay in f32\n", obstacle);
 
   Table table({"case", "median ms", "min ms", "derived", "unit", "limit", "share", "peak MiB", "steps",
-               "page faults", "allocations"});
+               "page faults", "allocations"},
+              "lrrrlrrrrrr");
   for (const Case& one : cases) {
     std::fflush(stdout);
     const Json result = run_in_child(one, line);

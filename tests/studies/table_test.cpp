@@ -5,12 +5,13 @@
 #include "../../core/error.h"
 #include "../../experiments/harness/table.h"
 #include "../holds.h"
+#include "../message_of.h"
 #include "../scoped_variable.h"
 
 namespace isobar::table_test {
 
 TEST_CASE("a table aligns numbers right and text left, counting code points") {
-  Table table({"läyer", "std"});
+  Table table({"läyer", "std"}, "lr");
   table.row({"ä", "0.5"});
   table.row({"output", "1e-37"});
   CHECK(table.text() ==
@@ -24,7 +25,7 @@ TEST_CASE("a table aligns numbers right and text left, counting code points") {
 }
 
 TEST_CASE("a table that is too wide wraps its texts and headings, and never a number") {
-  Table table({"id", "what a text says of it", "measured value"});
+  Table table({"id", "what a text says of it", "measured value"}, "llr");
   table.row({"A01", "the std halves in each of eight layers", "0.3387 [0.328, 0.3496]"});
   table.row({"A02", "so", "4"});
   CHECK(table.text(51) ==
@@ -39,11 +40,11 @@ TEST_CASE("a table that is too wide wraps its texts and headings, and never a nu
         "A01  the std halves in each of eight layers  0.3387 [0.328, 0.3496]\n"
         "A02  so                                                           4\n");
   // A single word is never broken.
-  Table names({"module", "type"});
+  Table names({"module", "type"}, "ll");
   names.row({"blocks.0.input_layernorm", "GroupedQueryAttention"});
   CHECK(holds(names.text(20), "blocks.0.input_layernorm  GroupedQueryAttention\n"));
   // Headings of numbers wrap too; what cannot be narrower stays.
-  Table numbers({"std across the batch", "n"});
+  Table numbers({"std across the batch", "n"}, "rr");
   numbers.row({"0.5", "12345678901234"});
   CHECK(numbers.text(10) ==
         "   std               n\n"
@@ -54,8 +55,25 @@ TEST_CASE("a table that is too wide wraps its texts and headings, and never a nu
         "   0.5  12345678901234\n");
 }
 
+TEST_CASE("a text that begins with a digit is a text: its column is flush left, and wraps") {
+  Table table({"part", "measured"}, "lr");
+  table.row({"1000 plain layers learn digits", "0.12"});
+  table.row({"2 layers", "not finite"});
+  CHECK(table.text(28) ==
+        "part                measured\n"
+        "────────────────  ──────────\n"
+        "1000 plain              0.12\n"
+        "layers learn\n"
+        "digits\n"
+        "2 layers          not finite\n");
+  for (const char* columns : {"l", "lrr", "lx"})
+    CHECK(message_of([&] {
+            Table({"part", "measured"}, columns);
+          }) == fmt::format("table: wanted l or r for each of 2 columns, got '{}'", columns));
+}
+
 TEST_CASE("a table is as wide as COLUMNS says, or 80 where there is no terminal") {
-  Table table({"text"});
+  Table table({"text"}, "l");
   std::string text;
   for (int i = 0; i < 10; ++i) text += std::string(i == 0 ? "" : " ") + std::string(i == 9 ? 9 : 8, 'a');
   table.row({text});

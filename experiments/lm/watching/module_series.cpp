@@ -126,7 +126,7 @@ void report_modules(Run& run) {
   plot_history(run, modules, {"gradient norm of every module's output", "各模块输出的梯度范数"},
                {"gradient norm", "梯度范数"}, &ModuleHistory::gradient);
   Json last = Json::array();
-  Table table({"module", "type", "std", "mean", "gradient norm", "zeros", "saturated"});
+  Table table({"module", "type", "std", "mean", "gradient norm", "zeros", "saturated"}, "llrrrrr");
   std::vector<ChartRow> stds, gradients;
   for (const ModuleHistory& m : modules) {
     const double std = m.std.back(), gradient = m.gradient.back();
