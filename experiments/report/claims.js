@@ -207,9 +207,10 @@ function claimRow(claim) {
   if (trained) says.append(small(`${word("trained")}: ${trained}`));
   if (lead?.reach) says.append(small(reachText(lead)));
   const chart = lead && (strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)));
-  const shown = classOf(claim.verdict) === "not judged" && !isIdentity(claim) ? "not judged" : claim.verdict;
-  const verdict = box("span", "cell verdict", badge(shown));
-  if (claim.kept) verdict.append(small(word("keptShort")(word(claim.kept.verdict))));
+  const shown = shownVerdict(claim), ofFullRun = shown !== claim.verdict;
+  const verdict = box("span", "cell verdict",
+    badge(classOf(shown) === "not judged" && !isIdentity(claim) ? "not judged" : shown));
+  if (claim.kept) verdict.append(small(ofFullRun ? word("keptAlone") : word("keptShort")(word(claim.kept.verdict))));
   const summary = make("summary", { id: "claim-" + claim.id }, textIn("span", claim.id, "cell id"), says,
     box("span", "cell mini", chart, ...ladders(claim, lead)), ...valueCells(lead), verdict);
   const row = unfolding(box("details", "claim", summary), claim.id, () => claimBody(claim),

@@ -23,7 +23,7 @@ function several(claims, most) {
 
 // Two sentences: the verdicts from measured values, and what became of the others.
 function countSentences(claims) {
-  const count = (...verdicts) => claims.filter((claim) => verdicts.includes(claim.verdict)).length;
+  const count = (...verdicts) => claims.filter((claim) => verdicts.includes(shownVerdict(claim))).length;
   const zh = lang === "zh", all = claims.length;
   const counted = ([n, chinese, one, more]) => [zh ? `${n} 条${chinese}` : `${n} ${n === 1 ? one : more}`];
   const listed = (items) => enumerated(items.filter(([n]) => n).map(counted));
@@ -38,7 +38,7 @@ function countSentences(claims) {
       "are not borne out on the task tried"]]);
   // A class with its verdicts in brackets: "3 are not judged (by definition: 2; not run here: 1)".
   const ofClass = (name, chinese, one, more) => {
-    const verdicts = claims.map((claim) => claim.verdict).filter((verdict) => classOf(verdict) === name);
+    const verdicts = claims.map(shownVerdict).filter((verdict) => classOf(verdict) === name);
     const countOf = (verdict) => `: ${verdicts.filter((other) => other === verdict).length}`;
     const each = [...new Set(verdicts)].map((verdict) => word(verdict) + (verdicts.length > 1 ? countOf(verdict) : ""));
     const inside = zh ? `（${each.join("；")}）` : ` (${each.join("; ")})`;
@@ -50,12 +50,15 @@ function countSentences(claims) {
     ofClass("not judged", "未作判定", "is not judged", "are not judged"),
     [count("cannot be judged"), "因文件有误无法判定", "cannot be judged", "cannot be judged"],
     [count("still to come"), "尚未测量", "is not measured yet", "are not measured yet"]]);
-  const stop = zh ? "。" : ".";
+  const kept = claims.filter((claim) => shownVerdict(claim) !== claim.verdict).length;
+  const keptText = zh ? `。其中 ${kept} 条判定取自保存的完整运行。`
+    : `. ${kept} of these verdicts ${kept === 1 ? "is" : "are"} of the full run that is kept.`;
+  const stop = kept ? keptText : zh ? "。" : ".";
   const verb = (text) => text.replace(/^1 (条)?/, "");
   if (all === 1) return [zh ? "本文唯一的断言" : "Its one claim ", ...[...measured, ...others].map(verb), stop];
   const start = zh ? `本文 ${all} 条断言中，` : `Of its ${all} claims, `;
   if (!measured.length || !others.length) return [start, ...measured, ...others, stop];
-  return [start, ...measured, stop, zh ? "其余：" : " Of the others, ", ...others, stop];
+  return [start, ...measured, zh ? "。其余：" : ". Of the others, ", ...others, stop];
 }
 
 // By how much, where it is much: ", 336,000 times as much".
@@ -77,7 +80,7 @@ function besideEachOther(claim) {
 }
 
 function refutedSentences(claims) {
-  const refuted = claims.filter((claim) => claim.verdict === "refuted"), zh = lang === "zh", sentences = [];
+  const refuted = claims.filter((claim) => shownVerdict(claim) === "refuted"), zh = lang === "zh", sentences = [];
   const far = refuted.filter((claim) => distance(leadOf(claim)) > 0.3).slice(0, 2);
   if (far.length) sentences.push([zh ? "印出的数值与实测相去甚远：" : "Some printed values are far off: ",
     ...far.flatMap((claim, i) => [i ? (zh ? "；" : "; ") : "", ...besideEachOther(claim)]), zh ? "。" : "."]);
@@ -88,7 +91,7 @@ function refutedSentences(claims) {
 }
 
 function partlySentence(claims) {
-  const half = claims.filter((claim) => claim.verdict === "partly");
+  const half = claims.filter((claim) => shownVerdict(claim) === "partly");
   if (!half.length) return [];
   const some = (claim, outcome) => claim.parts.find((part) => part.outcome === outcome);
   const split = half.filter((claim) => some(claim, "holds") && some(claim, "does not hold"))
@@ -102,13 +105,13 @@ function partlySentence(claims) {
 }
 
 function confirmedSentence(claims) {
-  const good = claims.filter((claim) => claim.verdict === "confirmed");
+  const good = claims.filter((claim) => shownVerdict(claim) === "confirmed");
   if (!good.length) return [];
   return [lang === "zh" ? ["得到证实：", ...several(good, 3), "。"] : ["Confirmed: ", ...several(good, 3), "."]];
 }
 
 function openSentence(claims) {
-  const open = claims.filter((claim) => claim.verdict === "too few seeds");
+  const open = claims.filter((claim) => shownVerdict(claim) === "too few seeds");
   if (!open.length) return [];
   const needed = Math.max(...open[0].parts.map((part) => part.seeds_needed ?? 0)), zh = lang === "zh";
   const one = open.length === 1 ? ["", "a verdict"] : ["前者", "the first"];

@@ -127,7 +127,7 @@ function filter() {
   const all = chosen.size === seen.length && !query;
   let shown = 0;
   document.querySelectorAll("details.claim").forEach((row) => {
-    row.hidden = !(chosen.has(classOf(row.claim.verdict)) && found(row.claim.text, query));
+    row.hidden = !(chosen.has(classOf(shownVerdict(row.claim))) && found(row.claim.text, query));
     shown += !row.hidden;
   });
   document.querySelectorAll(".chapter, .identities").forEach((part) => {

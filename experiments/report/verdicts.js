@@ -5,6 +5,8 @@ const classes = ["confirmed", "partly", "refuted", "refuted at this size", "not 
   "still to come"];
 const classOf = (verdict) => (/ by its source$/.test(verdict) ? "about another text"
   : classes.includes(verdict) ? verdict : "not judged");
+// What is counted, coloured and filtered: where this run could not judge, the verdict of the kept full run.
+const shownVerdict = (claim) => (classOf(claim.verdict) === "not judged" && claim.kept?.verdict) || claim.verdict;
 const kinds = {  // what a colour says
   confirmed: "good", "true by its source": "good", partly: "half", "partly by its source": "half", refuted: "bad",
   "refuted at this size": "bad", "not borne out on this CPU": "bad", "not borne out on the task tried": "bad",
@@ -12,7 +14,7 @@ const kinds = {  // what a colour says
   "too few seeds": "plain", "about another text": "read", holds: "good", "does not hold": "bad",
 };
 const kindOf = (verdict) => kinds[verdict] ?? "open";
-const countOf = (claims, name) => claims.filter((claim) => classOf(claim.verdict) === name).length;
+const countOf = (claims, name) => claims.filter((claim) => classOf(shownVerdict(claim)) === name).length;
 const isIdentity = (claim) => claim.verdict === "by definition";
 
 // How far the printed value lies from the measured one, in powers of e.
@@ -22,7 +24,7 @@ const distance = (part) => (part?.outcome === "does not hold" && hasPrinted(part
 // What does not hold comes first, and of that what is furthest from the text; what is not judged comes last.
 function byInterest(claims) {
   const failing = ({ parts }) => parts.filter((part) => part.outcome === "does not hold").length / (parts.length || 1);
-  const place = (claim) => [["bad", "half", "good", "plain", "open"].indexOf(kindOf(claim.verdict)),
+  const place = (claim) => [["bad", "half", "good", "plain", "open"].indexOf(kindOf(shownVerdict(claim))),
     -distance(leadOf(claim)), -failing(claim)];
   return [...claims].sort((a, b) => {
     const other = place(b);

@@ -50,7 +50,7 @@ const words = {
     needed: (n) => `about ${n} seeds would settle it`,
     n: "seeds", trained: "trained", reach: "reach", remark: "Remark", notJudged: "Not judged",
     implied: "How it follows", no_source: "No source found", "left out": "Left out", note: "Note",
-    keptShort: (verdict) => `full run: ${verdict}`,
+    keptShort: (verdict) => `full run: ${verdict}`, keptAlone: "of the kept full run",
     kept: (at, verdict) => `The full run kept at ${at} says: ${verdict}.`,
     rerun: "Run it again", copy: "copy", copied: "copied", runs: "The runs", runOf: "Charts and settings of the run",
     runsIntro:
@@ -118,7 +118,7 @@ const words = {
     needed: (n) => `约需 ${n} 个种子才能判定`, n: "种子",
     trained: "训练", reach: "适用范围", remark: "按", notJudged: "未作判定",
     implied: "如何推出", no_source: "未找到出处", "left out": "未涉及", note: "说明",
-    keptShort: (verdict) => `完整运行：${verdict}`,
+    keptShort: (verdict) => `完整运行：${verdict}`, keptAlone: "取自保存的完整运行",
     kept: (at, verdict) => `保存的完整运行（${at.replace(/, (\d+) commits? ago/g, "，其后 $1 次提交")}）：${verdict}。`,
     rerun: "重新运行", copy: "复制", copied: "已复制", runs: "各次运行", runOf: "该次运行的图与设置",
     runsIntro: "每次运行列出一次：设置、预期与图。",

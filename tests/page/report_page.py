@@ -124,6 +124,10 @@ def look_through(browser):
     expect(folds == len(set(texts)) and identities == len(texts), f"{identities} identities are folded into {folds} lines")
     grey = browser.run("return [...document.querySelectorAll('.chip.open')].map((chip) => chip.dataset.verdict)")
     expect(grey in ([], ["not judged"]), f"grey is {grey} alone")
+    unused = browser.run("""return data.claims.filter((claim) => claim.kept && classOf(claim.verdict) === "not judged"
+        && !document.querySelector(`#claim-${claim.id} .verdict .badge`).textContent.startsWith(word(claim.kept.verdict)))
+        .map((claim) => claim.id)""")
+    expect(not unused, f"what this run could not judge has the verdict of the kept full run {unused[:3]}")
     lost, missing = look(browser, "contents")
     expect(not lost and not missing, "the navigation leads to each text and each run that was named")
 
