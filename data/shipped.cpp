@@ -1,5 +1,6 @@
 #include "shipped.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
@@ -18,6 +19,8 @@ constexpr ShippedFile tiny_shakespeare = {"tinyshakespeare.txt", "6572a3fb9fde75
 constexpr ShippedFile king_james = {"kjv.txt", "72eb6373bb6f38a6"};
 constexpr ShippedFile mnist_files[] = {{"mnist/t10k-images-idx3-ubyte.gz", "c4c9c2676a5ceb26"},
                                        {"mnist/t10k-labels-idx1-ubyte.gz", "108ab1f06599996f"}};
+constexpr ShippedFile plain_mnist_files[] = {{"mnist/t10k-images-idx3-ubyte", "6aa8aa9c0102c17c"},
+                                             {"mnist/t10k-labels-idx1-ubyte", "63c4bd8be7e7204f"}};
 constexpr size_t largest = size_t{1} << 24;  // bytes
 
 bool is_file(const fs::path& path) {
@@ -86,6 +89,24 @@ fs::path find_mnist() {
   fs::path images;
   for (const ShippedFile& file : mnist_files) images = shipped(file);
   return images.parent_path();
+}
+
+bool is_shipped(const DataFile& file) {
+  const auto same = [&](const ShippedFile& one) { return file.name == one.name && file.xxh3 == one.xxh3; };
+  return same(tiny_shakespeare) || same(king_james) || std::ranges::any_of(mnist_files, same) ||
+         std::ranges::any_of(plain_mnist_files, same);
+}
+
+std::vector<DataFile> digit_files(const fs::path& folder) {
+  std::vector<DataFile> files;
+  for (const std::string part : {"t10k", "train"})
+    for (const char* content : {"-images-idx3-ubyte", "-labels-idx1-ubyte"}) {
+      const std::string plain = part + content, gzipped = plain + ".gz";
+      const std::string name = is_file(folder / plain) ? plain : gzipped;
+      if (part == "train" && files.size() == 2 && !is_file(folder / name)) return files;
+      files.push_back({"mnist/" + name, checksum(read_file((folder / name).string(), size_t{1} << 30))});
+    }
+  return files;
 }
 
 }  // namespace isobar

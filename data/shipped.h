@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace isobar {
 
@@ -17,5 +19,18 @@ std::filesystem::path find_king_james();
 // The folder $ISOBAR_DATA/mnist where it holds t10k-images-idx3-ubyte, plain or with .gz, else the folder
 // that comes with Isobar, which has the 10,000 test images alone. Throws Error as above.
 std::filesystem::path find_mnist();
+
+// A file of data, and the XXH3 of its bytes: {"mnist/t10k-labels-idx1-ubyte.gz", "108ab1f06599996f"}.
+struct DataFile {
+  std::string name, xxh3;
+};
+
+// Whether a file of this name comes with Isobar, or is the King James Bible, and these are its bytes. The images of
+// MNIST may be gzipped or plain.
+bool is_shipped(const DataFile& file);
+
+// The files of a folder of digits that are read: mnist/t10k-…, and mnist/train-… where it has the training images.
+// Throws Error where one is missing.
+std::vector<DataFile> digit_files(const std::filesystem::path& folder);
 
 }  // namespace isobar

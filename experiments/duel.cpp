@@ -27,15 +27,13 @@ namespace {
 constexpr int64_t search_seeds = 1'000'000;  // the first seed of searches, which no pair has
 constexpr int64_t gain_pairs = 4;            // pairs of the experiment of equal gains
 
-// What decides the bits of trainings: they are a killed run's, and this one's, where it is the same.
-std::string heading_of(const Run& run, const Findings& found) {
+// Trainings are a killed run's, and this one's, where this is the same.
+Json heading_of(const Run& run, const Findings& found) {
   Json all = {{"config", run.config()},
               {"a", fingerprint(found.a.contestant)},
               {"b", fingerprint(found.b.contestant)}};
-  const Json environment = current_environment();
-  for (const char* name : {"version", "commit", "compiler"}) all[name] = environment[name];
   for (const char* name : {"margin", "max_pairs"}) all["config"].erase(name);
-  return all.dump();
+  return all;
 }
 
 // Best rates, each on its own; and how many trainings of a search there may be, to say how long it takes.
@@ -135,6 +133,7 @@ void study(Run& run, const Config& config) {
   }
   found.blind_loss = task->blind_loss();
   run.environment()["corpus"] = task->source();
+  for (const DataFile& file : task->files()) run.reads(file);
   run.summary()["corpus"] = task->name();
   run.say("{} against {} on {}: {} wide, {} layers, {} steps of {}; {}\n", found.a.label(), found.b.label(),
           task->name(), config.width, config.n_layer, config.steps, config.optimizer, workers(run.ranks()));

@@ -64,6 +64,7 @@ void study(Run& run, const Config& config) {
         "--corpus: wanted a text besides the synthetic language, got synthetic");
   const TinyText text(config.corpus, config.block_size);
   const TinyText synthetic(open_corpus_with("synthetic", *text.corpus.text.tokenizer), config.block_size);
+  run.reads(text.corpus.file);
   const std::array<const TinyText*, 2> texts = {&text, &synthetic};
   const std::array<const char*, 2> names = {"text", "synthetic"};
 

@@ -12,7 +12,6 @@
 // Held fixed: as in a duel (duel/README.md): four blocks, embedding of std 1, no warm-up, a constant rate, clipping.
 #include "../nn/layer_norm.h"
 #include "duel/trainings.h"
-#include "harness/environment.h"
 #include "harness/program.h"
 #include "ladder/hard_tanh.h"
 #include "ladder/results.h"
@@ -33,13 +32,11 @@ std::unique_ptr<Module> layernorm_bias(const Shape& shape, const NormOptions& op
       return std::make_unique<HardTanh>(shape, options.bias);
     });
 
-// What decides the bits of trainings; a ladder with more rungs has those of fewer.
-std::string heading_of(const Run& run) {
+// Trainings are those of an earlier run where this is the same; a ladder with more rungs has those of fewer.
+Json heading_of(const Run& run) {
   Json all = {{"config", run.config()}};
-  const Json environment = current_environment();
-  for (const char* name : {"version", "commit", "compiler"}) all[name] = environment[name];
   all["config"].erase("rungs");
-  return all.dump();
+  return all;
 }
 
 // The rates that come first: the neighbours of the one that was best on the rung below.
@@ -109,6 +106,7 @@ void study(Run& run, const Config& config) {
       tasks.push_back(make_task(config.duel(rung, optimizer)));
   results.blind_loss = tasks.front()->blind_loss();
   run.environment()["corpus"] = tasks.front()->source();
+  for (const DataFile& file : tasks.front()->files()) run.reads(file);
   run.summary()["corpus"] = tasks.front()->name();
   std::vector<duel::Contestant> contestants;
   for (const std::string& net : config.nets) contestants.push_back(contestant_of(net));

@@ -259,6 +259,7 @@ void study(Run& run, const Config& config) {
   const TinyText text(config.corpus, config.block_size);
   results.unigram_loss = text.unigram_loss();
   run.environment()["corpus"] = text.corpus.source;
+  run.reads(text.corpus.file);
   run.summary()["corpus"] = text.name();
   train_all(run, config, text, results);
   record_trials(run, results, run.seed());

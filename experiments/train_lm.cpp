@@ -42,7 +42,7 @@ void expect_results(Run& run, const LmConfig& config, const Corpus& corpus, doub
     if (trained_as(nanogpt_cpu, config))
       run.expect("nanogpt_cpu comes within 0.05 nats of the floor", val_loss <= floor + 0.05,
                  fmt::format("val loss {:.4f}, floor {:.4f}", val_loss, floor));
-  } else if (is_tiny_shakespeare(corpus.text)) {
+  } else if (is_tiny_shakespeare(corpus)) {
     const std::string got = fmt::format("val loss {:.4f}", val_loss);
     if (trained_as(nanogpt_cpu, config))
       run.expect("nanogpt_cpu reaches a val loss of 1.93 on Tiny Shakespeare", val_loss <= 1.93, got);
@@ -111,6 +111,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   const Corpus corpus =
       known ? open_corpus_with(config.corpus, *known) : open_corpus(config.corpus, config.tokenizer);
   run.environment()["corpus"] = corpus.source;
+  run.reads(corpus.file);
   const TokenDataset train_set = corpus.train(config.block_size);
   const TokenDataset validation = corpus.validation(config.block_size);
   const Tokenizer& tokenizer = corpus.tokenizer();

@@ -166,6 +166,7 @@ int main(int argc, char** argv) {
       config, argc, argv, [&](Run& run) {
         const TinyText text(config.corpus, config.block_size);
         run.environment()["corpus"] = text.corpus.source;
+        run.reads(text.corpus.file);
         run.summary()["corpus"] = text.name();
         Measurements measured;
         measure_gradients(run, config, text, measured);

@@ -92,8 +92,8 @@ bool starts_with_any(const std::string& name, const std::vector<std::string>& be
 
 // What is wrong with `#include <name>` in the file, or nothing.
 std::string judge_library(const std::string& path, const std::string& name) {
-  static const std::set<std::string> system = {"dirent.h", "sched.h", "unistd.h", "fcntl.h",
-                                               "poll.h",   "spawn.h", "string.h", "cxxabi.h"};
+  static const std::set<std::string> system = {"dirent.h", "sched.h",  "unistd.h", "fcntl.h", "poll.h",
+                                               "spawn.h",  "string.h", "cxxabi.h", "link.h"};
   if (name.find_first_of("./") == std::string::npos || name.starts_with("fmt/")) return "";  // std and fmt
   if (system.contains(name) || name.starts_with("sys/"))
     return is_header(path) ? "a system header belongs in a .cpp file" : "";

@@ -10,9 +10,9 @@
 #include "../../data/file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/environment.h"
 #include "../harness/lists.h"
 #include "../harness/program.h"
+#include "../harness/provenance.h"
 
 namespace isobar::claims {
 namespace {
@@ -31,7 +31,7 @@ void check_ids(const std::vector<ClaimFile>& files) {
 const std::vector<std::string> users_flags = {
     "out",    "threads", "config",    "print_config", "json",  "force",
     "resume", "help",    "help_all",  "version",      "mnist", "seed",
-    "h",      "profile", "log_level", "rank_timeout", "about"};
+    "h",      "profile", "log_level", "rank_timeout", "about", "accept_old"};
 
 // The flags of a field, each checked as far as a text can tell; the study itself checks them later.
 std::vector<std::string> flags_of(TomlTable& table, const char* field) {
@@ -69,18 +69,37 @@ std::string last_line(const std::string& text) {
   return lines.substr(lines.rfind('\n') + 1);
 }
 
-// The summary of a finished run of this configuration by this version; null where there is none. A program of
-// the user's own tells no version of its norm: it must be older than its results.
-Json finished_summary(const std::string& folder, const Json& config, const PlannedRun& planned) {
+// What a program says of itself; null where it says nothing.
+Json about(const PlannedRun& planned) {
+  const Finished said = run_child(program_path(planned), {"--about"}, Complaints::kept);
+  const Json json = Json::parse(said.out, nullptr, false);
+  return json.is_object() ? json : Json();
+}
+
+// The summary of a finished run of this configuration; null where there is none.
+Json finished_summary(const std::string& folder, const Json& config) {
   const std::string path = folder + "/summary.json";
   if (!std::filesystem::exists(path)) return {};
-  if (!planned.path.empty() &&
-      std::filesystem::last_write_time(planned.path) > std::filesystem::last_write_time(path))
-    return {};
   Json summary = parse_json<Json>(read_file(path, size_t{1} << 30));
-  const bool same = summary.is_object() && summary.value("config", Json()) == config &&
-                    summary.value("/environment/version"_json_pointer, "") == isobar_version();
-  return same ? summary : Json();
+  return summary.is_object() && summary.value("config", Json()) == config ? summary : Json();
+}
+
+// Why such a run may measure something else now; empty where it does not. A program of the user's may be a script
+// that starts another one: it must be older than its results.
+std::string change_since(const std::string& folder, const Json& summary, const PlannedRun& planned) {
+  if (!planned.path.empty() && std::filesystem::last_write_time(planned.path) >
+                                   std::filesystem::last_write_time(folder + "/summary.json"))
+    return "its program is newer";
+  const Json then = summary.value("environment", Json::object()), program = about(planned);
+  const std::string sources = program.is_object() ? program.value("sources", "") : "";
+  return isobar::change_since(then, provenance(sources, data_now(then.value("data", Json::object()))));
+}
+
+// Where results were written last; nothing where there are none.
+std::optional<std::filesystem::file_time_type> written_at(const std::string& folder) {
+  std::error_code none;
+  const auto time = std::filesystem::last_write_time(folder + "/summary.json", none);
+  return none ? std::nullopt : std::optional(time);
 }
 
 }  // namespace
@@ -208,28 +227,35 @@ Json rehearse(const Run& run, const PlannedRun& planned, const Json& config) {
 }
 
 std::vector<std::string> kept_keys(const PlannedRun& planned) {
-  const Json about = parse_json<Json>(run_child(program_path(planned), {"--about"}, Complaints::kept).out);
-  return about.is_object() ? about.value("keys", std::vector<std::string>()) : std::vector<std::string>();
+  const Json said = about(planned);
+  return said.is_object() ? said.value("keys", std::vector<std::string>()) : std::vector<std::string>();
 }
 
 bool is_made(const Run& run, const PlannedRun& planned, const Json& config) {
-  return !finished_summary(run.folder() + "/" + planned.folder, config, planned).is_null();
+  const std::string folder = run.folder() + "/" + planned.folder;
+  const Json summary = finished_summary(folder, config);
+  return !summary.is_null() && (run.accept_old() || change_since(folder, summary, planned).empty());
 }
 
 Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most) {
   const std::string folder = run.folder() + "/" + planned.folder;
-  if (Json summary = finished_summary(folder, config, planned); !summary.is_null()) {
-    run.say("{}: there already\n", planned.name);
-    const Json expectations = summary.value("expectations", Json::array());
+  Json there = finished_summary(folder, config);
+  const std::string change = there.is_null() ? "" : change_since(folder, there, planned);
+  if (!there.is_null() && (change.empty() || run.accept_old())) {
+    run.say("{}: there already{}\n", planned.name,
+            change.empty() ? "" : fmt::format(", and taken by --accept-old, though {}", change));
+    const Json expectations = there.value("expectations", Json::array());
     const bool met = std::ranges::all_of(expectations, [](const Json& e) { return e.value("ok", false); });
     run.expect(planned.name, met, "is there already, with expectations that were not met");
-    return {.summary = std::move(summary), .complaint = ""};
+    return {.summary = std::move(there), .complaint = "", .accepted_old = change};
   }
+  if (!change.empty()) run.say("{}: measured anew, for {}\n", planned.name, change);
   run.say("{}: {}{}{}\n", planned.name, planned.path.empty() ? planned.program : planned.path,
           planned.arguments.empty() ? "" : " ", shell_line(planned.arguments));
   std::vector<std::string> arguments = planned.arguments;
   arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
                                      "--threads", std::to_string(threads())});
+  const auto before = written_at(folder);
   const Finished finished =
       most ? run_child("/bin/sh", limited(program_path(planned), arguments, *most, threads()))
            : run_child(program_path(planned), arguments);
@@ -240,7 +266,7 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
   if (finished.code == 3) return {.summary = Json(), .complaint = complaint, .cannot_run = true};
   if (finished.code == 2 && !planned.shipped)
     return {.summary = Json(), .complaint = complaint, .refused = true};
-  Json summary = finished_summary(folder, config, planned);
+  Json summary = written_at(folder) == before ? Json() : finished_summary(folder, config);
   const bool made = !summary.is_null();
   if (finished.code == 0 && !made) complaint = planned.where + ": no results of these settings are there";
   run.expect(planned.name, finished.code == 0 && made,

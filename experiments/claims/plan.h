@@ -50,18 +50,20 @@ Json rehearse(const Run& run, const PlannedRun& planned, const Json& config);
 // The keys of this study's values that are kept (--about).
 std::vector<std::string> kept_keys(const PlannedRun& planned);
 
-// Whether a finished run of this configuration is in its folder below run's.
+// Whether a finished run of this configuration is in its folder below run's: of the same sources and data as now, or
+// the user accepts old ones.
 bool is_made(const Run& run, const PlannedRun& planned, const Json& config);
 
 struct Made {
-  Json summary;             // null where the run failed
-  std::string complaint;    // of the run that failed
-  bool cannot_run = false;  // for it needs what is not here
-  bool refused = false;     // for the study refuses the settings of a stranger's file
+  Json summary;                   // null where the run failed
+  std::string complaint;          // of the run that failed
+  bool cannot_run = false;        // for it needs what is not here
+  bool refused = false;           // for the study refuses the settings of a stranger's file
+  std::string accepted_old = "";  // why it may measure something else now, where it was taken nevertheless
 };
 
-// Makes one run, unless a finished one of the same configuration is in its folder below run's, within `most`
-// where that is given. One that fails, or fails its expectations, is an expectation of `run` that is not met.
+// Makes one run, unless is_made(), within `most` where that is given. Says why it is made where one is there of other
+// sources or data. One that fails, or fails its expectations, is an expectation of `run` that is not met.
 Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most);
 
 }  // namespace isobar::claims

@@ -294,7 +294,7 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
     const PlannedRun& one = planned[i];
     run.say("\n{}  ", place_text(i, planned.size(), pace.seconds(to_make)));
     const auto start = std::chrono::steady_clock::now();
-    auto [result, complaint, cannot_run, refused] =
+    auto [result, complaint, cannot_run, refused, accepted_old] =
         make_run(run, one, configs[one.name], one.shipped || options.allow_large ? std::nullopt : most);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     if (interrupt.requested())
@@ -305,6 +305,7 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
     summary["runs"].push_back(
         {{"name", one.name}, {"folder", one.folder}, {"done", !result.is_null()}, {"cannot_run", complaint}});
     if (!one.path.empty()) summary["runs"].back()["program"] = one.path;
+    if (!accepted_old.empty()) summary["runs"].back()["accepted_old"] = accepted_old;
     if (result.is_object()) {
       if (const std::string seeds = seeds_text(one, configs[one.name]); options.detail && !seeds.empty())
         run.say("{}\n", seeds);

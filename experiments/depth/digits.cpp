@@ -5,7 +5,6 @@
 
 #include "../../autograd/ops.h"
 #include "../../data/loader.h"
-#include "../../data/shipped.h"
 #include "../harness/process.h"
 
 namespace isobar::depth {
@@ -51,12 +50,12 @@ Digits read_digits(const std::string& name) try {
     const std::vector<int64_t> order = shuffled_numbers(first->size(), "train and validation");
     const auto cut = order.end() - first->size() / 12;
     return {Part(first, {order.begin(), cut}), Part(first, {cut, order.end()}), Part(later, std::move(all)),
-            "MNIST's own test images; validation from its training images"};
+            "MNIST's own test images; validation from its training images", digit_files(folder)};
   }
   const std::vector<int64_t> order = shuffled_numbers(later->size(), "train and test");
   const auto first_cut = order.begin() + later->size() * 7 / 10, cut = order.begin() + later->size() * 4 / 5;
   return {Part(later, {order.begin(), first_cut}), Part(later, {first_cut, cut}),
-          Part(later, {cut, order.end()}), "the t10k files alone, cut 7 : 1 : 2"};
+          Part(later, {cut, order.end()}), "the t10k files alone, cut 7 : 1 : 2", digit_files(folder)};
 } catch (const Error& error) {
   if (name.empty()) throw Unavailable(error.what());
   throw;

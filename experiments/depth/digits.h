@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../data/mnist.h"
+#include "../../data/shipped.h"
 
 namespace isobar::depth {
 
@@ -26,7 +27,8 @@ class Part : public Dataset {
 // 1,000 and 2,000. Shuffles are the same for every seed.
 struct Digits {
   Part train, validation, test;
-  std::string source;  // for the reader
+  std::string source;           // for the reader
+  std::vector<DataFile> files;  // those that were read
 };
 // An empty name means find_mnist()'s folder. Throws Error where a file is missing, there Unavailable.
 Digits read_digits(const std::string& folder);

@@ -40,6 +40,7 @@ class DigitsTask : public Task {
 
   std::string name() const override { return "digits"; }
   std::string source() const override { return digits_.source; }
+  std::vector<DataFile> files() const override { return digits_.files; }
   double blind_loss() const override { return blind_loss_; }
   void check_contestant(const Contestant& contestant) const override {
     check(contestant.flags.empty(), "{}: nets for digits have a norm and a placement, and no {}",

@@ -7,6 +7,7 @@
 #include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../harness/each.h"
+#include "../harness/provenance.h"
 
 namespace isobar::duel {
 namespace {
@@ -33,18 +34,36 @@ std::optional<std::string> next_record(const std::string& text, size_t& at) {
 
 }  // namespace
 
-Trainings::Trainings(Run& run, const std::string& heading, std::function<Trained(const Training&)> train)
+// The heading's record and those of trainings, as far as they are whole, that count in this run.
+std::string Trainings::known_records(const Json& heading) {
+  const Json now = provenance(isobar_sources(), run_.environment().value("data", Json::object()));
+  const std::string first = record_of(Json{{"of", heading}, {"provenance", now}}.dump());
+  const std::string text = std::filesystem::exists(path_) ? read_file(path_, most_bytes) : "";
+  size_t at = 0;
+  const std::optional<std::string> there = next_record(text, at);
+  const Json old = there ? Json::parse(*there, nullptr, false) : Json();
+  if (!old.is_object() || old.value("of", Json()) != heading) return first;
+  size_t count = 0;
+  while (next_record(text, at)) ++count;
+  if (const std::string change = change_since(old.value("provenance", Json::object()), now);
+      !change.empty()) {
+    if (count == 0 || !run_.accept_old()) {
+      if (count > 0)
+        run_.say("{} trainings of an earlier run do not count: {}; measured anew\n", count, change);
+      return first;
+    }
+    run_.say("{} trainings of an earlier run are taken by --accept-old, though {}\n", count, change);
+    run_.summary()["accepted_old"] = change;
+  }
+  return text.substr(0, at);
+}
+
+Trainings::Trainings(Run& run, const Json& heading, std::function<Trained(const Training&)> train)
     : run_(run), train_(std::move(train)), path_(run.folder() + "/trainings.journal") {
-  const std::string first = record_of(heading);
-  // The heading's record and those of trainings, as far as they are whole.
-  const std::string known = by_first(run.ranks(), [&] {
-    std::string text = std::filesystem::exists(path_) ? read_file(path_, most_bytes) : "";
-    if (!text.starts_with(first)) return first;
-    size_t at = first.size();
-    while (next_record(text, at)) continue;
-    return text.substr(0, at);
-  });
-  for (size_t at = first.size(); const std::optional<std::string> bytes = next_record(known, at);)
+  const std::string known = by_first(run.ranks(), [&] { return known_records(heading); });
+  size_t at = 0;
+  next_record(known, at);  // the heading
+  while (const std::optional<std::string> bytes = next_record(known, at))
     done_.insert(from_bytes<Entry>(*bytes));
   found_ = std::ssize(done_);
   at_a_time_ =

@@ -8,13 +8,14 @@
 
 namespace isobar::duel {
 
-// The first rank keeps the journal in the run's folder: a heading that says of which program and settings the
+// The first rank keeps the journal in the run's folder: a heading that says of which settings, sources and data the
 // trainings are, then each as its length, a checksum and its bytes. Others' journals, and what a kill left
-// half written, are dropped.
+// half written, are dropped. Of the same settings, but other sources or data, it is taken with --accept-old alone, and
+// what the run says then stands in its summary as "accepted_old".
 class Trainings {
  public:
-  // `heading`: what decides the trainings' bits.
-  Trainings(Run& run, const std::string& heading, std::function<Trained(const Training&)> train);
+  // `heading`: what decides the trainings' bits, besides sources and the data that the run has read by now.
+  Trainings(Run& run, const Json& heading, std::function<Trained(const Training&)> train);
 
   // Trains all of them, side by side, and calls done(0, …), done(1, …), … in this order, as soon as each and those
   // before it are there; those of the journal are there at once. All ranks must ask for the same.
@@ -27,6 +28,7 @@ class Trainings {
   int64_t found() const { return found_; }
 
  private:
+  std::string known_records(const Json& heading);
   void keep(const Training& training, const Trained& trained);
 
   Run& run_;

@@ -6,6 +6,7 @@
 
 #include "../../core/blas.h"
 #include "../../core/parallel.h"
+#include "provenance.h"
 
 namespace isobar {
 namespace {
@@ -38,9 +39,9 @@ std::string workers(const Ranks& ranks) {
 std::string isobar_version() { return ISOBAR_VERSION; }
 
 Json current_environment() {
-  return {{"version", isobar_version()}, {"commit", isobar_commit()}, {"compiler", compiler()},
-          {"cpu", cpu_model()},          {"threads", threads()},      {"blas", blas_version()},
-          {"blas_core", blas_core()}};
+  return {{"version", isobar_version()}, {"commit", isobar_commit()}, {"sources", isobar_sources()},
+          {"compiler", compiler()},      {"cpu", cpu_model()},        {"threads", threads()},
+          {"blas", blas_version()},      {"blas_core", blas_core()}};
 }
 
 double peak_memory_mib() {

@@ -6,7 +6,7 @@
 
 namespace isobar {
 
-// "version" of Isobar, "commit" as below, "compiler" ("g++ 12.2.0"), "cpu" (by /proc/cpuinfo), "threads" of
+// "version" of Isobar, "commit" as below, "sources" (provenance.h), "compiler" ("g++ 12.2.0"), "cpu" (by /proc/cpuinfo), "threads" of
 // parallel_for, "blas" ("OpenBLAS 0.3.21"), and "blas_core", the kernels that it chose ("SkylakeX").
 Json current_environment();
 

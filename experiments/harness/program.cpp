@@ -177,6 +177,7 @@ Json about(const Program& program) {
                 {"question", question_of(program.about)},
                 {"page", "experiments/" + program.page},
                 {"ranks", program.profiles},
+                {"sources", isobar_sources()},
                 {"presets", Json::object()},
                 {"seconds", Json::object()}};
   for (const Preset& preset : program.presets) about["presets"][preset.name] = preset.flags;
@@ -198,7 +199,7 @@ void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& pla
   Json mine = {{"program", program}, {"task", plan.prints.empty() ? "a run" : plan.prints}};
   if (plan.run.config.is_object()) mine.update(plan.run.config);
   const Json environment = current_environment();
-  for (const char* name : {"version", "commit", "compiler"}) mine[name] = environment[name];
+  for (const char* name : {"version", "sources", "compiler"}) mine[name] = environment[name];
   const std::vector<std::string> all = ranks.gather(mine.dump());
   const Json one = Json::parse(all[0]);
   for (int rank = 1; rank < ranks.size(); ++rank) {
@@ -247,6 +248,7 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   options.bars = options.log_level <= LogLevel::info;
   options.json = line.json;
   options.force = line.force || goes_on_in(program, options.folder);
+  options.accept_old = line.accept_old;
   options.out = streams.out;
   options.err = streams.err;
   options.ranks = &ranks;

@@ -93,7 +93,7 @@ int run_program(const Program& program, HasFields& config, const std::vector<std
 // completion, CTest, the documents, and tests, which run each study's preset tiny.
 //
 //   {"name": "majority", "question": "Does …?", "page": "experiments/majority/README.md", "ranks": true,
-//    "presets": {"tiny": "--depths 1 --steps 2"}, "seconds": {"quick": 7.9, "full": 40.1},
+//    "sources": "0c34a35692c9b7f3", "presets": {"tiny": "--depths 1 --steps 2"}, "seconds": {"quick": 7.9, "full": 40.1},
 //    "keys": ["layernorm_over_rmsnorm.L1.steps", …]}
 //
 // A preset stands for these flags; `seconds` and `keys` are of the runs kept for claims (claims/full.json).

@@ -222,6 +222,12 @@ std::string Run::command(const std::string& flag, const std::string& value) cons
   return shell_line(std::vector{options_.command, flag, value});
 }
 
+void Run::reads(const DataFile& file) {
+  if (file.xxh3.empty()) return;
+  note(fmt::format("data: {}, xxh3 {}", file.name, file.xxh3));
+  environment_["data"][file.name] = file.xxh3;
+}
+
 void Run::measured(const std::string& key, const Spread& spread, double theory) {
   Json& all = summary_["measured"];
   check(!all.contains(key), "measured: '{}' was measured already", key);
@@ -259,6 +265,7 @@ Json Run::whole_summary() const {
 
 int Run::finish() {
   if (!folder_) return failed_ ? 1 : 0;
+  if (!environment_.contains("data")) environment_["data"] = Json::object();
   write_attributes(file_, "/environment", environment_);  // those that the study added
   live_.reset();
   whole_file().save(partial_h5_);

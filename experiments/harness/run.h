@@ -20,6 +20,7 @@
 #include "plot.h"
 #include "process.h"
 #include "progress.h"
+#include "provenance.h"
 #include "result_folder.h"
 #include "run_log.h"
 #include "stats.h"
@@ -44,7 +45,8 @@ struct RunOptions {
   int64_t seed = 0;
   bool preset_unchanged = true;
   bool json = false, force = false;
-  Json config;  // seed, preset and all settings
+  bool accept_old = false;  // results that are there count, whatever sources and data they are of
+  Json config;              // seed, preset and all settings
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   LogLevel log_level = LogLevel::info;  // of what the console shows
@@ -69,6 +71,7 @@ class Run {
   const std::string& folder() const { return options_.folder; }
   Ranks& ranks() const { return *options_.ranks; }
   bool force() const { return options_.force; }
+  bool accept_old() const { return options_.accept_old; }
   // As --print-config prints it.
   const Json& config() const { return options_.config; }
   // For a run of one seed that is a part of this one, in the folder `name` of this one's: the same settings
@@ -103,6 +106,10 @@ class Run {
   Json& summary() { return summary_; }
   Json& timing() { return timing_; }
   Json& environment() { return environment_; }
+
+  // The run reads this data: "data" of its environment has the checksum, by the name. A file without a checksum is made
+  // by the program, such as the synthetic text.
+  void reads(const DataFile& file);
 
   // A value that decides claims, over the seeds or single: it is under "measured" of summary.json,
   // with the closed form beside it where there is one. Throws Error when the key was there already.

@@ -80,7 +80,8 @@ std::string help_row(const std::string& name, const std::string& meaning);
 // What the user of a study typed, split into words and matched with options. Settings stay texts here.
 struct CommandLine {
   std::optional<std::string> text;  // of --help, or the words that the shell may complete: all that is wanted
-  bool version = false, about = false, print_config = false, json = false, force = false, profile = false;
+  bool version = false, about = false, print_config = false, json = false, force = false, profile = false,
+       accept_old = false;
   std::string out, config_file, resume, printer;                              // empty: not given
   std::optional<std::string> preset, seed, threads, log_level, rank_timeout;  // as typed
   std::vector<std::pair<std::string, std::string>> settings;  // those given, in the order of Config

@@ -58,7 +58,7 @@ claims::Kept kept_in(const std::string& tree) {
   return claims::Kept(read_file(tree + kept_file, size_t{1} << 26));
 }
 
-void refuse_what_is_not_kept(const VerifyConfig& config, const Words& paths, int64_t seed) {
+void refuse_what_is_not_kept(const VerifyConfig& config, const Words& paths, const Run& run) {
   check(!config.renew || config.kept, "--renew: writes the verdicts of the kept values; add --kept");
   check(!config.kept || !config.keep,
         "--kept makes no run, --keep keeps what runs measured; give one of them");
@@ -67,7 +67,8 @@ void refuse_what_is_not_kept(const VerifyConfig& config, const Words& paths, int
         fmt::join(paths, " "));
   if (!config.keep) return;
   check(config.programs.empty(), "--keep: keeps what this build's own studies measure; drop --programs");
-  check(seed == 0, "--keep: keeps what the seeds from 0 on measure; drop --seed {}", seed);
+  check(run.seed() == 0, "--keep: keeps what the seeds from 0 on measure; drop --seed {}", run.seed());
+  check(!run.accept_old(), "--keep: keeps what these sources and data measure; drop --accept-old");
 }
 
 // Each run as soon as it is made: an hour's work is not lost where the last one fails.
@@ -129,7 +130,7 @@ int verify(const Words& given) {
       .goes_on = true};
   claims::Verified verified;
   const int code = run_program(program, config, words, [&](Run& run) {
-    refuse_what_is_not_kept(config, paths, run.seed());
+    refuse_what_is_not_kept(config, paths, run);
     check(!config.ladder || (run.preset() == "full" && !config.kept),
           "--ladder: makes the ladders' runs, which are of the full scale; give it with --full or --keep");
     const std::string tree = config.keep || config.renew ? tree_of(config) : "";

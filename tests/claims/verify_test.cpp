@@ -1,11 +1,13 @@
 // isobar verify as its users meet it: one claim alone, what is still to come, and how long it takes.
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <regex>
 
 #include "../../experiments/claims/verify.h"
 #include "../../experiments/harness/program.h"
 #include "../run.h"
+#include "../scoped_variable.h"
 
 namespace isobar::verify_test {
 
@@ -111,6 +113,51 @@ TEST_CASE("isobar verify --programs runs the user's own build of a study, and ag
   CHECK_FALSE(holds(verify().out, "small: there already"));
   std::filesystem::last_write_time(own + "/decay_study", std::filesystem::file_time_type::clock::now());
   CHECK_FALSE(holds(verify().out, "small: there already"));
+}
+
+TEST_CASE("a finished run of other sources is measured anew and says why, unless --accept-old takes it") {
+  const TemporaryFolder folder;
+  folder.write("mine.toml", file_of(run_of("small", 2), {{"small", ""}}));
+  const std::string summary_path = folder / "out/small/summary.json";
+  const auto verify = [&](const std::string& flags) {
+    return ran("isobar verify", (folder / "mine.toml") + " --out " + (folder / "out") + flags).out;
+  };
+  const auto row = [&] { return Json::parse(file_text(folder / "out/summary.json"))["runs"][0]; };
+  const auto change = [&](const std::function<void(Json & environment)>& how) {
+    Json summary = Json::parse(file_text(summary_path));
+    how(summary["environment"]);
+    folder.write("out/small/summary.json", summary.dump());
+  };
+  verify("");
+  CHECK(holds(verify(""), "small: there already\n"));
+  // By another compiler, of a commit that changed documents alone.
+  change(
+      [](Json& environment) { environment["commit"] = "2ca2793a1b2c", environment["compiler"] = "c++ 1"; });
+  CHECK(holds(verify(""), "small: there already\n"));
+
+  const std::string why = "the sources of its program have changed since commit 2ca2793a1b2c";
+  change([](Json& environment) { environment["sources"] = "0123456789abcdef"; });
+  CHECK(holds(verify(" --accept-old"),
+              "small: there already, and taken by --accept-old, though " + why + "\n"));
+  CHECK(row()["accepted_old"] == why);
+  CHECK(Json::parse(file_text(summary_path))["environment"]["sources"] == "0123456789abcdef");
+  CHECK(holds(verify(""), "small: measured anew, for " + why + "\n"));
+  CHECK_FALSE(row().contains("accepted_old"));
+  CHECK(holds(verify(" --accept-old"), "small: there already\n"));
+  CHECK_FALSE(row().contains("accepted_old"));
+
+  for (const char* field : {"sources", "data"}) {
+    change([&](Json& environment) { environment.erase(field); });
+    CHECK(holds(verify(""),
+                "small: measured anew, for its summary does not say of which sources and data it is\n"));
+  }
+  // Other settings are another run, which nobody takes.
+  Json summary = Json::parse(file_text(summary_path));
+  summary["config"]["width"] = 9;
+  folder.write("out/small/summary.json", summary.dump());
+  CHECK_FALSE(holds(verify(" --accept-old"), "there already"));
+  check_refused("isobar verify", "--keep --accept-old --out " + (folder / "kept"),
+                "--keep: keeps what these sources and data measure; drop --accept-old");
 }
 
 TEST_CASE("while studies are still to come, the summary has every claim and how far it is") {

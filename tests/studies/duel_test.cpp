@@ -156,7 +156,7 @@ TEST_CASE("what is no journal of this duel is not believed") {
   const TemporaryFolder folder;
   Study study;
   study.body = [](Run& run) {
-    Trainings trainings(run, "of this duel",
+    Trainings trainings(run, {{"a", "of this duel"}},
                         [](const Training& one) { return Trained{.val_loss = one.rate}; });
     CHECK(trainings.found() == 0);
     trainings.of({{.side = 0, .rate = 1.5, .seed = 0}},
@@ -167,6 +167,41 @@ TEST_CASE("what is no journal of this duel is not believed") {
     folder.write("run/trainings.journal", text);
     CHECK(study.run({"--force", "--out", folder / "run"}).code == 0);
   }
+}
+
+TEST_CASE("trainings on other data, or of other sources, count with --accept-old alone") {
+  const TemporaryFolder folder;
+  int64_t trained = 0;  // how many trainings were made
+  Study study;
+  study.goes_on = true;
+  std::string xxh3 = "1";
+  study.body = [&](Run& run) {
+    run.reads({"letters.txt", xxh3});
+    Trainings trainings(run, {{"a", "of this duel"}},
+                        [&](const Training& one) { return ++trained, Trained{.val_loss = one.rate}; });
+    trainings.of({{.side = 0, .rate = 1.5, .seed = 0}}, [](size_t, const Trained&) {});
+  };
+  const auto run = [&](const std::string& flag) {
+    const isobar::Outcome outcome = study.run({"--force", "--out", folder / "run", flag});
+    CHECK(outcome.code == 0);
+    const Json summary = Json::parse(file_text(folder / "run/summary.json"));
+    return outcome.out + summary.value("accepted_old", "");
+  };
+  const std::string change = "its data have changed since: letters.txt is another file";
+  run("--json");
+  CHECK(trained == 1);
+  run("--json");
+  CHECK(trained == 1);  // the journal has it
+  xxh3 = "2";
+  CHECK(holds(run("--accept-old"),
+              "1 trainings of an earlier run are taken by --accept-old, though " + change));
+  CHECK(trained == 1);
+  CHECK(Json::parse(file_text(folder / "run/summary.json"))["accepted_old"] == change);
+  CHECK(
+      holds(run("--no-bias"), "1 trainings of an earlier run do not count: " + change + "; measured anew\n"));
+  CHECK(trained == 2);
+  CHECK_FALSE(holds(run("--accept-old"), "earlier run"));
+  CHECK(trained == 2);
 }
 
 TEST_CASE("an undecided duel continues with more pairs") {

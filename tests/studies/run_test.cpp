@@ -40,7 +40,7 @@ TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and not
   CHECK(file.int_attribute("/config", "depth") == 8);
   CHECK(file.int_attribute("/config", "seed") == 5);
   CHECK(file.text_attribute("/config", "norm") == "none");
-  for (const char* name : {"version", "commit", "compiler", "cpu", "blas", "blas_core"})
+  for (const char* name : {"version", "commit", "sources", "data", "compiler", "cpu", "blas", "blas_core"})
     CHECK_MESSAGE(!file.text_attribute("/environment", name).empty(), name);
   CHECK(file.int_attribute("/environment", "threads") == 2);
 }

@@ -33,10 +33,12 @@ inline std::string all_of(std::FILE* stream) {
 struct Study {
   StudyConfig config;
   std::function<void(Run&)> body = [](Run&) {};
+  bool goes_on = false;
 
   Outcome run(const std::vector<std::string>& arguments) {
     Program program{.name = "study", .about = "A study for tests."};
     program.presets = {{"plain", "as it is"}, {"deep", "many layers", "--depth 100 --norm rmsnorm"}};
+    program.goes_on = goes_on;
     const Streams streams{std::tmpfile(), std::tmpfile()};
     const int code = run_program(program, config, arguments, body, streams);
     return {code, all_of(streams.out), all_of(streams.err)};

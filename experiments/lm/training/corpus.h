@@ -1,6 +1,7 @@
 // Which text a language model is trained on.
 #pragma once
 
+#include "../../../data/shipped.h"
 #include "../../../data/synthetic.h"
 #include "../../../data/token_store.h"
 
@@ -9,6 +10,7 @@ namespace isobar {
 struct Corpus {
   TextCorpus text;                                      // empty where there is a store
   std::string source;                                   // the path, or "synthetic": differs between machines
+  DataFile file = {};                                   // the same without its folder; the text's checksum
   std::optional<MarkovSource> language = std::nullopt;  // of the synthetic corpus: its exact floor
   std::unique_ptr<const TokenStore> store = nullptr;    // the tokens of a file that prepare wrote
 
@@ -28,8 +30,8 @@ Corpus open_corpus(const std::string& wanted, const std::string& tokenizer);
 // The same with this very tokenizer. Throws Error where the text does not fit it, or the store has another.
 Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer);
 
-// Whether this is the text of 1,115,394 characters, 65 of them distinct, by the character.
-bool is_tiny_shakespeare(const TextCorpus& text);
+// Whether this is the text that comes with Isobar, by the character.
+bool is_tiny_shakespeare(const Corpus& corpus);
 // Tokens that a character (Unicode code point) of the validation part takes on average.
 double tokens_per_character(const Corpus& corpus);
 

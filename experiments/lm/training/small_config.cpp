@@ -62,8 +62,6 @@ TinyText::TinyText(Corpus opened, int64_t block_size, int64_t train_tokens)
       tuning(first_half(corpus.text.validation()), block_size, "first half of the validation part"),
       validation(second_half(corpus.text.validation()), block_size, "second half of the validation part") {}
 
-std::string TinyText::name() const { return std::filesystem::path(corpus.source).filename().string(); }
-
 double TinyText::unigram_loss() const {
   // Each count begins at 1, so that no token is impossible.
   std::vector<double> counts(static_cast<size_t>(vocab_size()), 1);

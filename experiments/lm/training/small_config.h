@@ -43,7 +43,7 @@ struct TinyText {
   TinyText& operator=(const TinyText&) = delete;
   int64_t vocab_size() const { return corpus.text.tokenizer->vocab_size(); }
   // The name of the text without its folder: "tinyshakespeare.txt", "synthetic".
-  std::string name() const;
+  const std::string& name() const { return corpus.file.name; }
   // Loss on `validation`, in nats, of guessing every token by its share of the training part.
   double unigram_loss() const;
 };
