@@ -7,6 +7,7 @@
 #include <set>
 
 #include "../../data/json_text.h"
+#include "../../data/shipped.h"
 #include "../harness/lists.h"
 
 namespace isobar::fixtures {
@@ -110,6 +111,10 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
           expectation.value("name", ""));
   check(environment.contains("commit") && timing.contains("date"),
         "the run {} tells no commit and date; make it again with this version", run.name);
+  const Json data = environment.value("data", Json::object());
+  for (const auto& [name, xxh3] : data.items())
+    check(is_shipped({name, xxh3.get<std::string>()}),
+          "the run {} read a {} that does not come with Isobar; run it without ISOBAR_DATA", run.name, name);
 
   const Json before = this->run(run.name);
   Json seconds = before.is_null() ? Json::object() : before["seconds"];

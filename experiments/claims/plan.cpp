@@ -177,6 +177,12 @@ Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where
 }
 
 std::string seeds_text(const PlannedRun& planned, const Json& config) {
+  const int64_t most_pairs =
+      config.value("max_pairs", int64_t{0});  // whose seeds are those of its search alone
+  if (most_pairs > 0)
+    return fmt::format("at most {} pairs of seeds from {} on; more: by --max_pairs{}", most_pairs,
+                       config.value("seed", int64_t{0}),
+                       planned.shipped ? "" : " in the flags of the run " + planned.where);
   const bool pairs = config.value("pair_seeds", int64_t{0}) > config.value("seeds", int64_t{0});
   const std::string flag = pairs ? "pair_seeds" : "seeds";
   const int64_t seeds = config.value(flag, int64_t{0}), first = config.value("seed", int64_t{0});

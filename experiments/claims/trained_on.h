@@ -12,7 +12,8 @@ namespace isobar::claims {
 // `summary` is that of a run, `key` one of its measured values. Empty: no net was trained for it.
 Phrase trained_on(const Json& summary, const std::string& key);
 
-// Whether the study trains nets for the value of this key; without a key, whether it trains any.
+// Whether the study trains nets for the value of this key; without a key, whether it trains any. A study that
+// trained_on.cpp does not know counts as one that does: its claims must have a paper_size.
 bool trains(const std::string& study, const std::string& key = "");
 
 }  // namespace isobar::claims

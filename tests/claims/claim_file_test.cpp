@@ -368,6 +368,14 @@ TEST_CASE("a claim on trained nets says how large those of its text are, or is r
   CHECK(file.claims[0].paper_size.zh == "宽 768");
   CHECK(file.claims[1].paper_size.en == "7B");
   CHECK(file.claims[1].paper_size.zh.empty());
+  // As do a duel's values, and those of a study of which it is not known what it trains on.
+  std::string duel = nets;
+  duel.replace(duel.find("depth_trainability"), 18, "duel");
+  CHECK(holds(refusal_of(source + duel + claim),
+              "claim N01: has no paper_size, and its run 'eight' trains nets"));
+  CHECK(trains("duel", "a_minus_b"));
+  CHECK(trains("added_since", "x"));
+  for (const char* study : {"decay_study", "norm_speed", "rank_collapse"}) CHECK_FALSE(trains(study));
   // A value of such a run that is measured before training needs none.
   CHECK(trains("lm_norms", "pre.rmsnorm.end.std"));
   CHECK_FALSE(trains("lm_norms", "pre.rmsnorm.start.std"));

@@ -244,6 +244,16 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   CHECK(verdict("C03") == "partly");
 }
 
+TEST_CASE("a run says its seeds and how to have more; a duel's are those of its pairs") {
+  const PlannedRun mine{
+      .name = "r", .folder = "r", .program = "duel", .arguments = {}, .where = "mine.toml, line 9"};
+  CHECK(seeds_text(mine, {{"seed", 3}, {"seeds", 5}}) ==
+        "seeds 3 … 7; more: by --seeds in the flags of the run mine.toml, line 9");
+  CHECK(seeds_text(mine, {{"seed", 3}, {"seeds", 1}, {"max_pairs", 8}}) ==
+        "at most 8 pairs of seeds from 3 on; more: by --max_pairs in the flags of the run mine.toml, line 9");
+  CHECK(seeds_text(mine, {{"seed", 3}}).empty());
+}
+
 // The settings that the sentences name are those of the studies.
 TEST_CASE("every study that trains says on what, as it is run by default") {
   for (const std::string& study : studies()) {

@@ -152,8 +152,46 @@ TEST_CASE("what was trained is said by the settings of the run, in both language
   CHECK(of("lm_norms", "pre.x", Json::object(), "synthetic").en == "its summary does not say on what");
   CHECK(of("depth_trainability", "pre.x", {{"width", 128}, {"steps", 100}, {"learning_rate", 0.0}}, "").en ==
         "width 128, 100 steps of Adam on MNIST digits, rate tuned");
+  CHECK(of("duel", "a_minus_b", {{"n_layer", 4}, {"width", 64}, {"steps", 250}}, "digits").en ==
+        "4 layers of width 64, 250 steps on MNIST digits, each net at its own best rate");
+  CHECK(of("added_since", "x", Json::object(), "").en == "its study does not say on what");
   CHECK(of("warmup", "weight_grad_norm.pre.exponent", {}, "").en.empty());
   CHECK(of("decay_study", "layer8.std", {}, "").en.empty());
+}
+
+TEST_CASE("data are called by a known name where their checksums are the known ones") {
+  const Json config = {{"n_layer", 1}, {"width", 8}, {"steps", 2}, {"learning_rate", 0.1}};
+  const auto of = [&](const char* study, const char* corpus, const Json& data) {
+    const Json summary = {
+        {"program", study}, {"config", config}, {"corpus", corpus}, {"environment", {{"data", data}}}};
+    const std::string text = trained_on(summary, "x").en;
+    return text.substr(0, text.rfind(", ")).substr(text.find(" on ") + 4);
+  };
+  const Json none = Json::object();
+  CHECK(of("duel", "tinyshakespeare.txt", {{"tinyshakespeare.txt", "6572a3fb9fde75d3"}}) ==
+        "Tiny Shakespeare");
+  CHECK(of("duel", "tinyshakespeare.txt", {{"tinyshakespeare.txt", "6572a3fb9fde75d4"}}) ==
+        "a text named tinyshakespeare.txt");
+  CHECK(of("duel", "tinyshakespeare.txt", none) == "a text named tinyshakespeare.txt");
+  CHECK(of("duel", "my_tinyshakespeare.txt", {{"my_tinyshakespeare.txt", "6572a3fb9fde75d3"}}) ==
+        "a text named my_tinyshakespeare.txt");
+  CHECK(of("duel", "kjv.txt", {{"kjv.txt", "72eb6373bb6f38a6"}}) == "the King James Bible");
+  CHECK(of("duel", "kjv.txt", {{"kjv.txt", "6572a3fb9fde75d3"}}) == "a text named kjv.txt");
+  CHECK(of("duel", "synthetic", none) == "the synthetic language");
+  CHECK(of("duel", "synthetic", {{"synthetic", "1"}}) == "a text named synthetic");
+  const Json gzipped = {{"mnist/t10k-images-idx3-ubyte.gz", "c4c9c2676a5ceb26"},
+                        {"mnist/t10k-labels-idx1-ubyte.gz", "108ab1f06599996f"}},
+             plain = {{"mnist/t10k-images-idx3-ubyte", "6aa8aa9c0102c17c"},
+                      {"mnist/t10k-labels-idx1-ubyte", "63c4bd8be7e7204f"}};
+  Json more = gzipped;
+  more["mnist/train-images-idx3-ubyte"] = "1";
+  for (const char* study : {"duel", "depth_trainability"}) {
+    const auto digits = [&](const Json& data) { return of(study, "digits", data); };
+    CHECK(digits(gzipped) == "MNIST digits");
+    CHECK(digits(plain) == "MNIST digits");
+    for (const Json& other : {none, more, Json{{"mnist/t10k-images-idx3-ubyte", "6aa8aa9c0102c17c"}}})
+      CHECK(digits(other) == "digits of unknown origin");
+  }
 }
 
 TEST_CASE("a claim's row says what its nets were trained on, each net once") {

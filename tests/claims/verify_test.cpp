@@ -160,6 +160,34 @@ TEST_CASE("a finished run of other sources is measured anew and says why, unless
                 "--keep: keeps what these sources and data measure; drop --accept-old");
 }
 
+TEST_CASE("a verdict is of the text that is there now, and names Tiny Shakespeare where it is that") {
+  const TemporaryFolder folder;
+  std::string text = file_of("[run.small]\nstudy = \"lm_norms\"\nflags = \"--tiny\"\n", {{"small", ""}});
+  text = std::regex_replace(text, std::regex("layer1.std"), "unigram_loss");
+  text = std::regex_replace(text, std::regex("0.001"), "2");  // nats; two letters have ln 2
+  folder.write("mine.toml",
+               std::regex_replace(text, std::regex("\\[source\\]\n"), "[source]\npaper_size = \"x\"\n"));
+  std::string letters;
+  for (size_t i = 0; i < 20'000; ++i) letters += "ab"[i * i / 7 % 2];
+  folder.write("data/tinyshakespeare.txt", letters);
+  const auto verify = [&](const std::optional<std::string>& data, const std::string& flags) {
+    const ScopedVariable variable("ISOBAR_DATA", data);
+    return ran("isobar verify", (folder / "mine.toml") + " --out " + (folder / "out") + flags).out;
+  };
+  std::string out = verify(std::nullopt, "");
+  CHECK(holds(out, "\nX1  confirmed at "));
+  CHECK(holds(out, "2 steps on Tiny Shakespeare, "));
+  const std::string why = "its data have changed since: tinyshakespeare.txt is another file\n";
+  out = verify(folder / "data", "");
+  CHECK(holds(out, "small: measured anew, for " + why));
+  CHECK(holds(out, "\nX1  refuted at "));
+  CHECK(holds(out, "2 steps on a text named tinyshakespeare.txt, "));
+  CHECK(holds(verify(folder / "data", ""), "small: there already\n"));
+  out = verify(std::nullopt, " --accept-old");
+  CHECK(holds(out, "small: there already, and taken by --accept-old, though " + why));
+  CHECK(holds(out, "2 steps on a text named tinyshakespeare.txt, "));
+}
+
 TEST_CASE("while studies are still to come, the summary has every claim and how far it is") {
   const TemporaryFolder folder;
   std::vector<Json> seen;

@@ -215,7 +215,7 @@ TEST_CASE("the synthetic corpus is a text of its own symbols") {
   const Corpus corpus = open_corpus("synthetic", "char");
   CHECK(corpus.text.tokenizer->vocab_size() == MarkovSource::symbols);
   CHECK(tokens_per_character(corpus) == 1);
-  CHECK_FALSE(is_tiny_shakespeare(corpus.text));
+  CHECK_FALSE(is_tiny_shakespeare(corpus));
 }
 
 }  // namespace isobar::train_lm_test
