@@ -30,6 +30,9 @@ extern "C" [[gnu::used]] const char* __asan_default_options() {
          "allocator_may_return_null=1:fast_unwind_on_malloc=0";
 }
 
+// Nothing below has a name that the linker sees: an Answer of yours and the driver's are two.
+namespace {
+
 class Request {
  public:
   // Reads on after the word "call"; throws isobar::Error when that is no request.
@@ -216,7 +219,7 @@ Call of(R (*f)(A...), const std::array<const char*, sizeof...(A)>& takes, const 
 }
 
 // Answers until stdin ends.
-inline int serve(const Calls& calls) {
+int serve(const Calls& calls) {
   for (std::string word; std::cin >> word && word == "call";) {
     Answer answer;
     try {
@@ -238,3 +241,5 @@ inline int serve(const Calls& calls) {
   }
   return 0;
 }
+
+}  // namespace
