@@ -1,18 +1,16 @@
 """a9's cases."""
 import math
 from functools import partial
-import oracle
+import oracle, symbols
 from course import case
 from layers import softmax, softmax_row
 from oracle import normal
 from tensors import Array
 
 # What a source may not hold, and what to say of it. Flags are the kit's; one core is all there is.
-GAP = r"(?:\s|/\*.*?\*/)*"
-FORBIDDEN = [(rf"(?:#|%:){GAP}pragma|_Pragma", "#pragma"),
+FORBIDDEN = [(rf"(?:#|%:){symbols.GAP}pragma|_Pragma", "#pragma"),
              (r"\b(?:__)?(?:optimize|target|target_clones)(?:__)?\b",
-              "the name of an attribute that sets flags"), (r"\b(?:asm|__asm__|__asm)\b", "asm"),
-             (r"##|%:%:", "## of the preprocessor")]
+              "the name of an attribute that sets flags"), (r"##|%:%:", "## of the preprocessor")]
 STUDENT = ["baseline.cpp", "clocked.cpp"]
 CLOCKED = "softmax_rms_norm"  # the call that task 6 measures
 INF, NAN = math.inf, math.nan

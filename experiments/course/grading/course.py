@@ -24,7 +24,8 @@ class Assignment:
             r"(?m)^\| (\d) .*\| (\d+) \|$", (self.folder / "handout.md").read_text())}
         # What aN may use of the library beside its tensors (symbols.TENSORS), or None for everything.
         self.allowed = getattr(module, "ALLOWED", [])
-        self.forbidden = getattr(module, "FORBIDDEN", [])  # (what a source may not hold, its name)
+        # (what a source may not hold, its name)
+        self.forbidden = symbols.FORBIDDEN + getattr(module, "FORBIDDEN", [])
         self.seconds = getattr(module, "SECONDS", None)  # for one test
         self.watched = getattr(module, "WATCHED", False)  # whether sanitizers watch hidden cases too
         self.student = getattr(module, "STUDENT", [])  # more files that a student gets
@@ -287,19 +288,36 @@ def answered(driver, cases, threads):
     return tuple(tensors.reply(*answer) for answer in found)
 
 
-def names_of(path, limits):
-    """What nm lists of an object file or a library, which nobody trusts; None where it cannot."""
-    done = sandbox.run(["/bin/sh", "-c", 'exec nm -P -g "$1" >&3', "nm", str(path)], b"", "/tmp", [str(path)],
-                       limits)
-    return None if done.code or done.why else done.answer.decode(errors="replace")
+def told(readable, *words, fine=(0,)):
+    """What a tool prints about files that nobody trusts; None where it fails."""
+    done = sandbox.run(["/bin/sh", "-c", 'exec "$@" >&3', *words[:1], *map(str, words)], b"", "/tmp",
+                       list(map(str, readable)), sandbox.Limits(seconds=20, memory=1 << 30))
+    return None if done.code not in fine or done.why else done.answer.decode(errors="replace")
 
 
-def refused_names(assignment, object_file, prefix):
-    limits = sandbox.Limits(seconds=20, memory=1 << 30)
-    of_object, of_library = names_of(object_file, limits), names_of(library_of(prefix), limits)
-    if of_object is None or b".gnu.lto_" in object_file.read_bytes():
+def refused_names(assignment, objects, prefix):
+    """What a submission uses and may not: names in its object files, headers that were read for the first."""
+    listed = [told([file], "nm", "-P", file) for file in objects]
+    if None in listed or any(b".gnu.lto_" in file.read_bytes() for file in objects):
         return ["names that cannot be listed"]
-    return symbols.refused(of_object, of_library, assignment.allowed)
+    library = library_of(prefix)
+    return refused_headers(assignment, objects[0], prefix) + symbols.refused(
+        listed, told([library], "nm", "-P", "-g", library), assignment.allowed)
+
+
+def refused_headers(assignment, object_file, prefix):
+    """Of the headers that were read for an object file of a build."""
+    build = object_file.parents[2]
+    deps = told([build], "ninja", "-C", build, "-t", "deps", object_file.relative_to(build))
+    if not deps or "#deps 0," in deps:
+        return ["headers that cannot be listed"]
+
+    def search(pattern, paths):
+        found = told([prefix], "grep", "-lsE", "-D", "skip", "--", pattern, *paths, fine=(0, 1, 2)) if paths else ""
+        return ["a header that cannot be read"] if found is None else found.splitlines()
+    tree = f"{build.parents[1] / 'tree'}/"
+    return symbols.refused_headers([path for path in symbols.read_for(deps) if not path.startswith(tree)],
+                                   assignment.allowed, search)
 
 
 def hidden_files(assignment):

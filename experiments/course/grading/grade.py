@@ -149,9 +149,11 @@ def build(assignment, text, prefix, work, arguments):
         complaint = course.make(tree, prefix, place, "measured", arguments.build_seconds)
     if complaint is not None:
         return None, f"does not build:\n{printable(complaint)}"
-    object_file = place / f"build/CMakeFiles/driver.dir/{assignment.name}.cpp.o"
-    names = [] if arguments.any_name else course.refused_names(assignment, object_file, prefix)
-    names += course.symbols.refused_texts(text.decode(errors="replace"), assignment.forbidden)
+    objects = [place / f"build/CMakeFiles/{program}.dir/{assignment.name}.cpp.o"
+               for program in ("driver", "watched")]
+    names = [] if arguments.any_name else course.refused_names(
+        assignment, objects, prefix) + course.symbols.refused_texts(text.decode(errors="replace"),
+                                                                    assignment.forbidden)
     if names:
         return None, printable(
             f"uses what {assignment.name} does not offer: {', '.join(n[:100] for n in names[:5])}")

@@ -1,6 +1,6 @@
 """What an object file asks of others, by the names that the linker sees, however they are spelled in the
 source. Mangled names are read, never demangled: a short one can demangle to gigabytes."""
-import re
+import os, re
 
 # Of the library, for every assignment: what makes, reads, writes and describes tensors.
 TENSORS = ["Tensor", "Shape", "AxisList", "KeepDim", "Error", "Storage", "raw", "tensor", "zeros", "ones",
@@ -27,10 +27,35 @@ C = re.compile(
     r"u?divmod|ashl|ashr|lshr|float\w*|fix\w*|pow)[dstx][ficxt]\w*|__errno_location|__tls_get_addr|"
     r"__isoc\d\d_strto\w+|_ITM_\w+|__gmon_start__|pthread_\w+|__(?:isnan|isinf|finite|signbit|"
     r"fpclassify)[fl]?|__popcount[sdt]i2|rand_r|getc(?:har)?|fget[cs]|stdin|s?scanf|__isoc\d\d_s?scanf")
-SANITIZERS = re.compile(r"__(?:asan|ubsan|lsan|sanitizer)_")  # of code that is watched
+# What compilers write into code that is watched; nothing that switches the watching off.
+INSTRUMENTS = re.compile(
+    r"__asan_(?:init|version_mismatch_check\w*|(?:report_)?(?:exp_)?(?:load|store)\w+|handle_no_return|"
+    r"(?:un)?register_\w+|(?:before|after)_dynamic_init|stack_(?:malloc|free)\w*|option_\w+|"
+    r"allocas?_(?:un)?poison|(?:un)?poison_stack_memory|poison_cxx_array_cookie|set_shadow_\w\w|"
+    r"mem(?:cpy|move|set))|__ubsan_handle_\w+|___asan_\w+|__odr_asan.*|__clang_call_terminate")
+# Who defines these in a program defines them for the sanitizers, the driver and the library too.
+RUNTIME = re.compile(
+    r"_Z(?:n[wa]m|d[la]Pvm?)(?:St11align_val_t)?(?:RKSt9nothrow_t)?|_[^Z]\w*|(?:m|c|re)alloc|reallocarray|c?free|"
+    r"(?:aligned_|[pv]+)alloc|(?:posix_)?memalign|malloc_usable_size|m(?:un|re)map|mmap|mem(?:cpy|move|set|cmp)|"
+    r"str(?:len|cpy|cmp|dup)|read|write|abort|exit|raise|kill|signal|sigaction|getenv|syscall|pthread_\w+|dl\w+")
+# What no assignment's source may hold: (pattern, name). The first hides code from the sanitizers, the others
+# could spell it so that no pattern sees it, or name a function otherwise than nm does.
+GAP = r"(?:\s|/\*.*?\*/)*"
+UNWATCHED = "no_sanitize|no_address_safety_analysis|disable_sanitizer"  # attributes
+FORBIDDEN = [
+    (rf"{UNWATCHED}|__(?:asan|ubsan|lsan|sanitizer)_", "the name of something that switches a sanitizer off"),
+    (r"\b(?:asm|__asm__|__asm)\b", "asm"), (r"\b_*weakref_*\b", "weakref"),
+    (rf"(?:#|%:){GAP}define(?:/\*.*?\*/|[^\n])*?(?:##|%:%:)", "## of the preprocessor"),
+    (rf"(?:#|%:){GAP}pragma{GAP}(?:clang|redefine_extname|weak)\b|_Pragma", "a #pragma that changes names or attributes")]
 MASKS = re.compile(r"(?:eq|ne|lt|le|gt|ge)ERKNS_7Operand|(?:aa|oo|nt)ERKNS_6Tensor")  # operators that are ops
 LONGEST = 4096  # the library's names are shorter
-LIBRARY = re.compile(r"_Z(?:T[ISVTCW]|GV|Th\w*?_|Tv\w*?_)?N?[VKRO]*6isobar(.*)", re.S)
+LIBRARY = re.compile(r"_Z(?:T[ISVTCW]|G[VR]|Th\w*?_|Tv\w*?_)?Z*N?[VKRO]*6isobar(.*)", re.S)
+# Answers that the library's headers hold as templates or inline functions, which a source defines by using them.
+INLINE = ["kernels", "pointwise", "pointwise_op", "warming_up", "WarmupCosine", "WarmupStableDecay"]
+# The headers of most of them: of an inlined function the compiler leaves no name.
+ANSWERS = re.compile(r"/isobar/(core/kernels/[^/]*|autograd/pointwise\.h)$")
+# Headers that are trusted to have no macro for what UNWATCHED names: those of every program.
+TRUSTED = re.compile(r"/isobar/|^/usr/(?:include/(?:[\w-]+/)?(?:c\+\+|fmt|bits|sys)/|lib/(?:gcc|llvm[-\d]*/lib/clang)/)")
 
 
 def library_name(mangled):
@@ -40,12 +65,12 @@ def library_name(mangled):
         return None
     rest, parts = found[1], []
     while True:
-        size = re.match(r"\d{1,3}", rest)
+        size = re.match(r"L?(\d{1,3})", rest)  # L: of internal linkage
         if not size:
             return parts or ["mask_operator" if MASKS.match(rest) else "operator"]
-        start = size.end()
-        parts.append(rest[start:start + int(size[0])])
-        rest = re.sub(r"^(?:B5cxx11)+", "", rest[start + int(size[0]):])
+        start, end = size.end(), size.end() + int(size[1])
+        parts.append(rest[start:end])
+        rest = re.sub(r"^(?:B5cxx11)+", "", rest[end:])
 
 
 def offered(name, allowed):
@@ -65,15 +90,36 @@ def listed(text):
              words[1]) for line in text.splitlines() if len(words := line.split()) >= 2]
 
 
-def refused(of_object, of_library, allowed):
-    """Names that an object file uses and may not, in words for the student. An undefined name counts, and a
-    common one, which the linker takes from the library; and a weak or other definition of what the library
-    defines itself: the linker may prefer the library's."""
+def used(of_object, of_library):
+    """The names that an object file uses: what it wants of others; what of INLINE it defines; a common symbol,
+    which the linker takes from the library, and a weak or other definition of what the library defines itself:
+    the linker may prefer the library's."""
     own = {name for name, kind in listed(of_library) if kind in "TDBR"}
-    names = {name for name, kind in listed(of_object) if kind in "UwvC" or name in own}
-    names = {name for name in names if not SANITIZERS.match(name)}
-    return sorted({"isobar::" + "::".join(library_name(n)) if library_name(n) else n for n in names
-                   if not offered(n, allowed)})
+    return {name for name, kind in listed(of_object) if kind in "UwvC" or name in own
+            or (library_name(name) or [""])[0] in INLINE}
+
+
+def refused(of_objects, of_library, allowed):
+    """Names that object files of one source use or define and may not, in words for the student: all names of
+    each, as nm lists them."""
+    names = {name for of_object in of_objects for name in used(of_object, of_library)}
+    defined = {name for of_object in of_objects for name, kind in listed(of_object) if kind in "TDBRVWCiu"}
+    bad = {name for name in names if not offered(name, allowed)} | set(filter(RUNTIME.fullmatch, defined))
+    bad = {name for name in bad if not INSTRUMENTS.fullmatch(name)}
+    return sorted({"isobar::" + "::".join(library_name(n)) if library_name(n) else n for n in bad})
+
+
+def read_for(deps):
+    """The files that a compiler has read, as `ninja -t deps` lists them."""
+    return [os.path.normpath(line.strip()) for line in deps.splitlines() if line.startswith("    ")]
+
+
+def refused_headers(paths, allowed, search):
+    """Headers that a source may not include, of those that the compiler has read for it: answers of the library
+    (allowed: None for all), and of others what search(pattern, paths) finds in their text."""
+    answers = {found[1] for path in paths if allowed is not None and (found := ANSWERS.search(path))}
+    return sorted(answers | {os.path.basename(path) for path in search(
+        UNWATCHED, [path for path in paths if not TRUSTED.search(path)])})
 
 
 def refused_texts(source, forbidden):

@@ -1,5 +1,7 @@
-"""The driver's names are nobody's: a helper of a student's may have any."""
+"""The driver's names are nobody's: a helper of a student's may have any. What an assignment does not offer is
+refused: by name, by header, by text; in every assignment."""
 import re, subprocess
+import pytest
 import course, symbols
 
 IDENTIFIER = re.compile(r"_Z(?:T[ISV]|GV)?N?[VKRO]*(\d+)(\w+)")
@@ -28,3 +30,64 @@ struct Request {
 double serve(const Answer& answer, const Request&) { return Answer(answer).sum; }
 """)
     assert graded("a4", folder)["score"] == 100
+
+
+OFFERED = {"a0": [], "a4": ["add"], "a8": ["Rng"]}
+
+
+@pytest.mark.parametrize("allowed", OFFERED.values(), ids=OFFERED)
+def test_what_a_template_of_the_kernels_leaves_in_an_object_file_is_refused(allowed):
+    kernel, lambdas = "_ZNK6isobar7kernels12NormBackwardIdEclEv", "_ZN6isobar7kernels18pointwise_backwardIdZ1fvEUlT_E_EEvl"
+    for line, bad in [(f"{kernel} W 0", ["isobar::kernels::NormBackward"]),
+                      (f"{lambdas} t 0", ["isobar::kernels::pointwise_backward"]),
+                      ("_ZNK6isobar12WarmupCosineclEl W 0", ["isobar::WarmupCosine"]),
+                      ("_ZN6isobar7kernelsL4helpEv t 0", ["isobar::kernels::help"]),
+                      ("_ZZNK6isobar7kernels3Exp5valueEvE1x u 0", ["isobar::kernels::Exp::value"]),
+                      ("_ZNK6isobar6Tensor5shapeEv W 0", []), ("_ZN6isobar5checkIJEEEvbPKc W 0", [])]:
+        assert symbols.refused([line], "", allowed) == bad
+    assert symbols.refused([f"{kernel} W 0"], "", None) == []
+
+
+def test_definitions_of_the_run_time_and_calls_of_a_sanitizer_are_refused():
+    for name in ("malloc", "free", "posix_memalign", "aligned_alloc", "memcpy", "abort", "_exit", "_Znwm", "_ZdlPvm",
+                 "_ZnwmSt11align_val_t", "__asan_default_options", "__asan_init"):
+        assert symbols.refused([f"{name} T 0"], "", None) == ([name] if name != "__asan_init" else []), name
+    for name in ("__asan_unpoison_memory_region", "__asan_set_error_report_callback", "__sanitizer_set_death_callback"):
+        assert symbols.refused([f"{name} U"], "", []) == [name]
+    for name in ("__asan_report_load8", "__ubsan_handle_add_overflow_abort", "__asan_stack_malloc_3", "malloc"):
+        assert symbols.refused([f"{name} U"], "", []) == []
+    for name in ("_ZnwmPv", "_ZdlPvS_", "DW.ref.__gxx_personality_v0"):  # of every object file
+        assert symbols.refused([f"{name} W 0"], "", []) == []
+
+
+@pytest.mark.parametrize("path", ["isobar/core/kernels/norm.h", "isobar/core/../core/./kernels/dual.h",
+                                  "isobar/autograd/pointwise.h"])
+def test_headers_that_hold_answers_are_refused_however_the_path_is_written(path):
+    deps = f"x.o: #deps 2, deps mtime 1 (VALID)\n    /usr/include/c++/12/vector\n    /opt/include/{path}\n"
+    found = symbols.refused_headers(symbols.read_for(deps), [], lambda pattern, paths: [])
+    assert len(found) == 1 and found[0].endswith(path.split("/")[-1])
+    assert not symbols.refused_headers(symbols.read_for(deps), None, lambda pattern, paths: [])
+
+
+def test_a_header_with_a_macro_that_hides_code_from_sanitizers_is_refused(folder):
+    macro = folder / "macro.h"
+    macro.write_text("#define HIDDEN __attribute__((no_sanitize_address))\n")
+    search = lambda pattern, paths: [path for path in paths if re.search(pattern, open(path).read())]
+    assert symbols.refused_headers([str(macro)], None, search) == ["macro.h"]
+
+
+@pytest.mark.parametrize("text", [
+    "__attribute__((no_sanitize_address)) void f();", "[[gnu::no_sanitize(\"undefined\")]] void f();",
+    "[[clang::disable_sanitizer_instrumentation]] void f();", "[[gnu::no_sani\\\ntize_address]] void f();",
+    "void __asan_unpoison_stack_memory(long, long);", "#define JOIN(a, b) a##b", "# /* x */ define J(a, b) a /*\n*/ ## b",
+    "%:define J(a, b) a %:%: b", "void f() asm(\"g\");", "int f() __attribute__((weakref(\"g\")));",
+    "#pragma clang attribute push", "#pragma redefine_extname f g", "_Pragma(\"once\")"])
+def test_what_hides_code_is_refused_in_every_assignment(text):
+    for name in course.NAMES:
+        assert symbols.refused_texts(f"int a;\n{text}\nint b;\n", course.Assignment(name).forbidden), name
+
+
+def test_honest_texts_are_not_refused(assignment):
+    for text in (*assignment.solutions().values(), "// ## The sum\n// AddressSanitizer found this one, at an overflow",
+                 "#define SQUARE(x) ((x) * (x))\n// a ## b", "#pragma once\n", "#include <sanitizer>"):
+        assert not symbols.refused_texts(text, symbols.FORBIDDEN)
