@@ -45,6 +45,17 @@ for name in asking:
     assert score(ada, answers(ada, lambda v: v + 1 + abs(v)), {q.name: [q.wanted] for q in ada})[0] == len(ada), "a right answer stays"
     assert score(ada, "")[1] == ["no answer"] * len(ada)
 
+for key in (b"", b"a term's secret"):
+    student, drawn = questions.tree_of(f"Ada\n{questions.fingerprint(key)}\n")
+    assert student == "Ada"
+    questions.check_key("a4", drawn, key, "key")
+    for other in (b"", b"another term's"):
+        try:
+            assert other == key or questions.check_key("a4", drawn, other, "key"), "another key's tree must be refused"
+        except course.Usage as refused:
+            assert "its right answers would count as wrong" in str(refused)
+questions.check_key("a4", questions.tree_of("Ada\n")[1], b"a term's secret", "key")
+
 assert questions.read("a4.1 0,25  # mine\na4.2 x\na4.3\na4.4 nan\na4.5 1 2\n") == ({"a4.1": 0.25}, ["a4.2 x", "a4.4 nan", "a4.5 1 2"])
 with tempfile.TemporaryDirectory() as folder:
     file = pathlib.Path(folder) / "earlier.json"

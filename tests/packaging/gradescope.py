@@ -50,13 +50,13 @@ def installed(archive, layer):
     return code == 0
 
 
-def submissions(assignment, folder, asked, prefix):
+def submissions(assignment, folder, asked, prefix, key):
     """(what it is, its folder, further options of grade, wanted score)"""
     right = "".join(f"{q.name} {0.5 * (q.least + q.most)!r}\n" for q in asked)
     for what, score in (("reference", 100 + len(asked)), ("stub", 0)):
         place = folder / what
         if what == "stub":
-            course.release(assignment, place)
+            course.release(assignment, place, key=key)
         else:
             handed = pathlib.Path(handed_in.reference(assignment, prefix, folder))
             shutil.copytree(handed, place, ignore=shutil.ignore_patterns("build", "*.h5", "*.safetensors", "*.svg"))
@@ -116,7 +116,7 @@ def main():
         layer = clean_root.Layer(folder / "installed", [base])
         if not installed(folder / "aN.zip", layer):
             return 1
-        for what, place, options, score in submissions(assignment, folder, asked, course.prefix_of(arguments.prefix)):
+        for what, place, options, score in submissions(assignment, folder, asked, course.prefix_of(arguments.prefix), key.read_bytes()):
             for where, script in (("machine", clean_root.MACHINE), ("container", clean_root.CONTAINER)):
                 results, said, seconds, cpu = graded(layer, script, place, options)
                 wrong = "no results.json" if results is None else invalid(results)

@@ -3,7 +3,7 @@ same settings, and so the same bits where the machine is the same, else the same
 
 The grader's programs hold nothing of the student's: the layer is a process of its own (apart/), which has a
 socket and no file, and what is measured is written by the other one."""
-import json, math, pathlib, re, shutil, socket
+import json, math, os, pathlib, re, shutil, socket
 import course, sandbox, together
 from folders import module_of
 
@@ -173,14 +173,12 @@ def faults(texts, studies):
 
 
 def handed_in(submission):
-    """The texts of the files that count, by name."""
+    """The texts of the files that count, by name. Throws Usage for one that is there and is no text."""
     root, texts = pathlib.Path(submission).resolve(), {}
     for name in report.FILES if root.is_dir() else []:
         if (root / name).parent.resolve() == (root / name).parent:  # no link on the way
-            try:
+            if os.path.lexists(root / name):
                 texts[name] = course.text_of(root / name, LARGEST).decode(errors="replace")
-            except course.Usage:
-                pass
     return texts
 
 

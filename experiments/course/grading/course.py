@@ -1,5 +1,5 @@
 """An assignment: its files, its cases, a student's tree made of it, a submission built and run."""
-import fractions, json, os, pathlib, re, shutil, stat, subprocess
+import errno, fractions, json, os, pathlib, re, shutil, stat, subprocess
 from folders import NAMES, ROOT, Usage, module_of
 import marked, oracle, questions, ranks, sandbox, symbols, tensors
 
@@ -57,18 +57,41 @@ class Assignment:
         return [c for c in self.cases if c["call"] != "report" and not c["times"]]
 
 
+# What is handed in instead of a text: (the first bytes, what it is, the repair).
+NO_TEXT = [(b"PK\3\4", "a zip archive", "unpack it"), (b"PK\5\6", "an empty zip archive", "ask for the file"),
+           (b"\x1f\x8b", "a gzip archive", "unpack it"), (b"BZh", "a bzip2 archive", "unpack it"),
+           (b"\xfd7zXZ\0", "an xz archive", "unpack it"), (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it"),
+           (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"), (b"Rar!", "a rar archive", "unpack it"),
+           (b"%PDF-", "a PDF", "ask for the source"), (b"{\\rtf", "a text of a word processor", "save it as plain text"),
+           (b"\x7fELF", "a program", "ask for the source"),
+           (b"\xff\xfe", "in UTF-16", "save it as UTF-8"), (b"\xfe\xff", "in UTF-16", "save it as UTF-8")]
+
+
 def text_of(path, most):
-    """A file's bytes, read once, as those of a plain file: a link, a device or a pipe does no harm."""
+    """A text file's bytes, read once: a link, a device or a pipe does no harm. Throws Usage for whatever is no
+    text file, and names the repair."""
     path = pathlib.Path(path)
+    refuse = lambda what, repair: Usage(f"the submission's {path.name} {what}; {repair}")
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError
+                raise refuse("is no file, but a pipe or a device", "hand in a text file")
             text = file.read(most + 1)
-    except OSError:
-        raise Usage(f"the submission holds no file {path.name}") from None
+    except OSError as e:
+        raise refuse(*{errno.ELOOP: ("is a link", "hand in the file itself"),
+                       errno.EISDIR: ("is a folder", "hand in a text file"),
+                       errno.EACCES: ("cannot be read: permission denied", f"repair: chmod u+r {path}"),
+                       errno.ENXIO: ("is no file, but a socket or a device", "hand in a text file")}.get(
+                           e.errno, (f"cannot be read: {e.strerror}", "hand in a text file"))) from None
+    for first, what, repair in NO_TEXT:
+        if text.startswith(first):
+            raise refuse(f"is {what}", repair)
+    if text[257:262] == b"ustar":
+        raise refuse("is a tar archive", "unpack it")
     if len(text) > most:
-        raise Usage(f"{path.name} is larger than {most >> 10} KiB")
+        raise refuse(f"is larger than {most >> 10} KiB", "hand in what you have written, without data")
+    if b"\0" in text:
+        raise refuse("is no text: it holds bytes of value 0", "save it as UTF-8")
     return text
 
 
@@ -203,7 +226,7 @@ def release(assignment, folder, student="", key=b""):
     shutil.copy(ROOT / "cpp/handout.md", folder / "cpp.md")
     asked = questions.questions(name, student or questions.EXAMPLE, key)
     if asked:
-        (folder / "key").write_text(f"{student or questions.EXAMPLE}\n")
+        (folder / "key").write_text(f"{student or questions.EXAMPLE}\n{questions.fingerprint(key)}\n")
         (folder / "questions.md").write_text(questions.page(name, student or questions.EXAMPLE, asked))
         (folder / "answers.txt").write_text("".join(f"{q.name}\n" for q in asked))
     for file in ("CMakeLists.txt", "README.md"):

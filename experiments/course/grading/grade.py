@@ -20,6 +20,8 @@ SECONDS, MEMORY = 10, 2 << 30  # of one test; an assignment that trains asks for
 SLOW = 2                       # so many tests of a function over their time, and its others are not run
 WATCHED = 6                    # times as long may it take under sanitizers
 SUBMISSION_BYTES = 1 << 20
+PROBES = 8                     # times that sanitizers must work, which on some machines fail now and then
+PROBE = course.ROOT / "grading/watched.cpp"
 LONGEST = 4000                 # characters of what a student's program says
 WITHOUT_PTRACE = {"ASAN_OPTIONS": "detect_leaks=0"}  # which the search for leaks needs
 
@@ -57,8 +59,22 @@ def results_of(assignment, faults, text):
 
 
 def submitted_file(name, submission):
+    """The text that is handed in, as bytes. Throws Usage where there is none: a typing error is no submission."""
     path = pathlib.Path(submission)
-    return course.text_of(path / name if path.is_dir() else path, SUBMISSION_BYTES)
+    if not os.path.lexists(path):
+        raise course.Usage(f"the submission {path} does not exist: there is no such file or folder; correct the path")
+    if not path.is_dir():
+        return course.text_of(path, SUBMISSION_BYTES)
+    try:
+        held = sorted(entry.name for entry in path.iterdir())
+    except OSError as e:
+        raise course.Usage(f"the submission {path} cannot be read: {e.strerror}; repair: chmod -R u+rX {path}") from None
+    if name not in held:
+        below = next((entry for entry in held if (path / entry / name).is_file()), None)
+        raise course.Usage(f"the submission {path} holds no {name}, but " + (
+            f"{', '.join(held[:5])}{', …' if len(held) > 5 else ''}" if held else "nothing at all") + (
+            f"; grade {path / below}" if below else f"; hand in {name} itself, or a folder that holds it"))
+    return course.text_of(path / name, SUBMISSION_BYTES)
 
 
 def printable(text):
@@ -79,8 +95,9 @@ def told(case, fault):
 
 
 def run_cases(cases, driver, scratch, seconds, watched, reported):
-    """What is wrong with each; `reported` says it of what no driver answers. Public ones are run first: what
-    a hidden one might leave behind, none of them can show."""
+    """What is wrong with each; `watched` says which are run under sanitizers too, `reported` what is wrong with
+    those that no driver answers. Public ones are run first: what a hidden one might leave behind, none of them
+    can show."""
     slow, faults = {}, [None] * len(cases)
     for place, case in sorted(enumerate(cases), key=lambda numbered: not numbered[1]["public"]):
         if case["times"]:
@@ -93,7 +110,7 @@ def run_cases(cases, driver, scratch, seconds, watched, reported):
             continue
         fault = fault_of(case, driver, scratch, sandbox.Limits(seconds=seconds, memory=MEMORY))
         slow[case["call"]] = slow.get(case["call"], 0) + ("not done after" in fault[0] if fault else 0)
-        if (case["public"] or watched) and not fault:
+        if watched(case) and not fault:
             fault = fault_of(case, driver.with_name("watched"), scratch, sandbox.Limits(
                 seconds=WATCHED * seconds, memory=MEMORY, address_space=False))
         faults[place] = told(case, fault)
@@ -113,8 +130,6 @@ def fault_of(case, driver, scratch, limits):
         done = sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch),
                            [str(driver)], limits, environment=WITHOUT_PTRACE,
                            system=sandbox.alone(str(driver)))
-    if driver.name == "watched" and reports.BROKEN.search(done.output):
-        return None
     if driver.name == "watched" and reports.by_sanitizer(done.output):
         return "the program was stopped", "the program was stopped: " + "\n".join(
             reports.of_program(done.output))
@@ -163,16 +178,35 @@ def build(assignment, text, prefix, work, arguments):
     return work / "driver", None
 
 
-def grade(assignment, prefix, work, cases, arguments):
+def unwatchable(prefix, work):
+    """Why no program can be watched by sanitizers here, or None. A program of ours is asked, under the limits of a
+    test: what a submission prints proves nothing."""
+    place, source = course.own_folder(work / "probe"), work / PROBE.name
+    course.own_folder(place / "tmp")
+    shutil.copyfile(PROBE, source)  # the course may be root's alone
+    source.chmod(0o644)
+    complaint = course.confined(
+        [os.environ.get("CXX", "g++"), "-fsanitize=address,undefined", "-fno-sanitize-recover=all", str(source), "-o",
+         str(place / "watched")], source, prefix, place, 60)
+    if complaint:
+        return complaint.strip().splitlines()[-1]
+
+    def run(*words):
+        program = [str(place / "watched"), *words]
+        return sandbox.run(program, b"", str(place), program[:1], sandbox.Limits(
+            seconds=60, memory=MEMORY, address_space=False), environment=WITHOUT_PTRACE)
+    for done in (run() for _ in range(PROBES)):
+        if done.code or done.why:
+            return (done.output.strip().splitlines() or [done.why or f"ends with {done.code}"])[0]
+    return None if reports.by_sanitizer(run("past").output) else "a read past the end goes unseen"
+
+
+def grade(assignment, prefix, work, cases, arguments, text, obstacle):
     """(what is wrong with each case, what to say above all)"""
     def everything(wrong):
         first = wrong.splitlines()[0].rstrip(":")
         return [first + (" (see above)" if "\n" in wrong else "")] * len(
             cases), f"{wrong}\nIsolation: {sandbox.describe()}."
-    try:
-        text = submitted_file(f"{assignment.name}.cpp", arguments.submission)
-    except course.Usage as e:
-        return everything(str(e))
     driver, complaint = build(assignment, text, prefix, work, arguments)
     if complaint is not None:
         return everything(complaint)
@@ -181,23 +215,24 @@ def grade(assignment, prefix, work, cases, arguments):
     if assignment.checker:
         reported = assignment.checker.graded(arguments.submission, work / "tree", prefix, work / "work",
                                              arguments.build_seconds)
-    faults = run_cases(cases, driver, course.own_folder(work / "scratch"), seconds, assignment.watched,
-                       reported)
+    faults = run_cases(cases, driver, course.own_folder(work / "scratch"), seconds,
+                       lambda case: not obstacle and (case["public"] or assignment.watched), reported)
     passed = sum(not fault for fault in faults)
-    return faults, f"{passed} of {len(faults)} tests pass. Isolation: {sandbox.describe()}."
+    memory = f" Nothing is watched by sanitizers, which do not work on this machine: {obstacle}." if obstacle else ""
+    return faults, f"{passed} of {len(faults)} tests pass. Isolation: {sandbox.describe()}.{memory}"
 
 
-def add_questions(results, assignment, arguments, key):
-    texts = {}
-    for name in ("answers.txt", "key"):
-        try:
-            if pathlib.Path(arguments.submission).is_dir():
-                texts[name] = printable(submitted_file(name, arguments.submission).decode(errors="replace"))
-        except course.Usage:
-            pass
-    student = arguments.student or texts.get("key", "").strip() or questions.EXAMPLE
-    tests, tried = questions.graded(questions.questions(assignment.name, student, key),
-                                    texts.get("answers.txt", ""), questions.earlier(arguments.earlier))
+def text_beside(name, submission):
+    """A text that may be in a submission's folder, "" where it is not."""
+    if not pathlib.Path(submission).is_dir() or not os.path.lexists(pathlib.Path(submission) / name):
+        return ""
+    text = submitted_file(name, submission).decode("utf-8-sig", errors="replace")
+    return printable(text.replace("\r\n", "\n"))
+
+
+def add_questions(results, assignment, answers, student, tried, key):
+    student = student or questions.EXAMPLE
+    tests, tried = questions.graded(questions.questions(assignment.name, student, key), answers, tried)
     results["tests"] += tests
     right = sum(test["score"] for test in tests)
     results["score"] += right
@@ -227,11 +262,23 @@ def main(arguments):
     with tempfile.TemporaryDirectory(prefix="grade", ignore_cleanup_errors=True) as folder:
         work = pathlib.Path(folder)
         work.chmod(0o711)
+        # First whatever makes that nothing can be graded: it ends with 2, and is no grade.
+        submitted = submitted_file(f"{assignment.name}.cpp", arguments.submission)
+        if assignment.checker:
+            assignment.checker.handed_in(arguments.submission)
+        answers = text_beside("answers.txt", arguments.submission) if arguments.questions else ""
+        student, drawn = questions.tree_of(text_beside("key", arguments.submission))
+        questions.check_key(assignment.name, drawn, key, arguments.key_file)
+        tried = questions.earlier(arguments.earlier)
         confine(assignment, arguments.key_file, prefix, arguments.confine, work)
+        obstacle = unwatchable(prefix, work)
+        if obstacle and assignment.watched:
+            raise course.Usage(f"wanted sanitizers, without which {assignment.name} cannot be graded, got: {obstacle}; "
+                               "grade it on another machine, or try: sysctl vm.mmap_rnd_bits=28")
         faults, text = ["the grader was ended before this test"] * len(cases), "The grader was ended."
         write(arguments.out, results_of(assignment, faults, text))  # stands even if we are killed
         try:
-            faults, text = grade(assignment, prefix, work, cases, arguments)
+            faults, text = grade(assignment, prefix, work, cases, arguments, submitted, obstacle)
         except Exception:
             traceback.print_exc()
             text = "The grader itself failed; its log says why."
@@ -240,7 +287,7 @@ def main(arguments):
     results = results_of(assignment, faults, text)
     total = f"{results['score']:g} of 100"
     if arguments.questions:
-        add_questions(results, assignment, arguments, key)
+        add_questions(results, assignment, answers, arguments.student or student, tried, key)
     write(arguments.out, results)
     print(f"{assignment.name}: {total}; {results['output'].splitlines()[0]}")
     for test in results["tests"]:

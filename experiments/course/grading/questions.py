@@ -32,6 +32,29 @@ def questions(name, student, key=b""):
                      **dict(*options)) for i, (text, wanted, *options) in enumerate(drawn, 1)]
 
 
+def fingerprint(key):
+    """What tells a term's key from others, and does not tell the key."""
+    return "key " + hmac.new(key, b"fingerprint", hashlib.sha256).hexdigest()[:16] if key else "no key"
+
+
+def tree_of(text):
+    """(the student, the fingerprint of the key) that a tree's file `key` says its questions were drawn for; "" for
+    what it does not say."""
+    student, _, drawn = text.partition("\n")
+    return student.strip(), drawn.strip()
+
+
+def check_key(name, drawn, key, file):
+    """Throws Usage unless a tree whose questions were drawn with the key of this fingerprint is graded with `key`."""
+    if drawn in ("", fingerprint(key)):
+        return
+    had, repair = ("without a key", f"leave --key out, or release it again: course release {name} DIR --student "
+                   f"NAME --key {file}") if drawn == fingerprint(b"") else (f"with {drawn[:40]}", "grade it with --key "
+                                                                            "and the file of that key")
+    got = f"{file} is {fingerprint(key)}" if key else "no --key is given"
+    raise folders.Usage(f"this tree of {name} was released {had}, but {got}: its right answers would count as wrong; {repair}")
+
+
 def page(name, student, asked):
     lines = [f"# {name}: written questions for {student}", "", "Write your answers into `answers.txt`, a "
              f"line each: `{name}.1 0.25`. A number counts within 1 % unless the question says otherwise; "

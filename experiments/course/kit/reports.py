@@ -13,7 +13,8 @@ WORDS = {
     "SEGV": "at an address where nothing is", "double-free": "memory was freed twice",
     "attempting": "memory was freed that was freed before, or was never allocated",
     "alloc-dealloc-mismatch": "memory of new[] was freed by delete, or of malloc by delete",}
-# Not the student's fault: the sanitizer could not work on this machine.
+# Not the student's fault: the sanitizer could not work on this machine. ./check asks so; the grader asks a program
+# of its own, since a student's can print this.
 BROKEN = re.compile("LeakSanitizer has encountered a fatal error|Shadow memory range "
                     "interleaves|ReserveShadowMemoryRange failed")
 

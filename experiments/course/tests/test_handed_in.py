@@ -1,0 +1,164 @@
+"""Where there is nothing to grade, grade exits with 2 and one sentence, which names the repair, and writes no
+results; a tree is graded with the key that it was released with. The documents' commands work as printed."""
+import io, json, os, re, shlex, shutil, socket, subprocess, tarfile, zipfile
+import pytest
+import course, grade, questions, sandbox
+
+SOURCE = (course.ROOT / "a4/a4.cpp").read_text()
+
+
+def zipped():
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as packed:
+        packed.writestr("a4.cpp", SOURCE)
+    return data.getvalue()
+
+
+def tarred(kind):
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode=f"w:{kind}") as packed:
+        packed.add(course.ROOT / "a4/a4.cpp", "a4.cpp")
+    return data.getvalue()
+
+
+WRONG = {
+    "nothing": (lambda path: None, "nothing at all"),
+    "another file": (lambda path: path.with_name("a3.cpp").write_text(""), "holds no a4.cpp, but a3.cpp"),
+    "a folder too many": (lambda path: (path.parent / "mine").mkdir() or (path.parent / "mine/a4.cpp").write_text(""),
+                          "; grade "),
+    "a FIFO": (os.mkfifo, "but a pipe or a device"),
+    "a folder": (os.mkdir, "is a folder"),
+    "a link to a hidden file": (lambda path: os.symlink(course.ROOT / "a4/a4.cpp", path), "hand in the file itself"),
+    "a link to a device": (lambda path: os.symlink("/dev/zero", path), "hand in the file itself"),
+    "a link to nothing": (lambda path: os.symlink("/nowhere", path), "hand in the file itself"),
+    "a socket": (lambda path: socket.socket(socket.AF_UNIX).bind(str(path)), "but a socket or a device"),
+    "a file of 1 TiB": (lambda path: os.truncate(os.open(path, os.O_WRONLY | os.O_CREAT), 1 << 40), "larger than 1024 KiB"),
+    "a file with NUL bytes": (lambda path: path.write_bytes(b"\0" * 4096), "save it as UTF-8"),
+    "a file in UTF-16": (lambda path: path.write_text(SOURCE, "utf-16"), "is in UTF-16; save it as UTF-8"),
+    "a file in UTF-16 without a mark": (lambda path: path.write_text(SOURCE, "utf-16-le"), "save it as UTF-8"),
+    "a zip": (lambda path: path.write_bytes(zipped()), "is a zip archive; unpack it"),
+    "a tar": (lambda path: path.write_bytes(tarred("")), "is a tar archive; unpack it"),
+    "a tar.gz": (lambda path: path.write_bytes(tarred("gz")), "is a gzip archive; unpack it"),
+    "a tar.xz": (lambda path: path.write_bytes(tarred("xz")), "is an xz archive; unpack it"),
+    "a program": (lambda path: shutil.copy("/bin/true", path), "is a program; ask for the source"),
+}
+
+
+def refused(folder, prefix, *words, name="a4", user=None):
+    """The sentence with which grade refuses."""
+    out = folder.parent / f"{folder.name}.json"
+    argv = [course.ROOT / "course", "grade", name, *words, "--prefix", prefix, "--out", out, "--confine", "any"]
+    if user:
+        argv = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups", *argv]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    assert done.returncode == 2 and not done.stdout and not out.exists(), (done.returncode, done.stdout, done.stderr)
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("grade: "), done.stderr
+    return done.stderr
+
+
+@pytest.fixture
+def handed_in(folder):
+    place = folder / "handed_in"
+    place.mkdir()
+    return place
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_no_text_is_no_grade(what, handed_in, prefix):
+    make, words = WRONG[what]
+    make(handed_in / "a4.cpp")
+    assert words in refused(handed_in, prefix, handed_in)
+    if os.path.lexists(handed_in / "a4.cpp") and not (handed_in / "a4.cpp").is_dir():  # the file itself too
+        assert words in refused(handed_in, prefix, handed_in / "a4.cpp")
+
+
+def test_a_path_that_does_not_exist_is_no_grade(name, handed_in, prefix):
+    for path in (handed_in / "no/such/folder", handed_in / f"{name}.cp"):
+        assert f"{path} does not exist" in refused(handed_in, prefix, path, name=name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_a_file_that_cannot_be_read_is_no_grade(handed_in, prefix):
+    (handed_in / "a4.cpp").write_text(SOURCE)
+    (handed_in / "a4.cpp").chmod(0)
+    assert "permission denied; repair: chmod u+r" in refused(handed_in, prefix, handed_in, user=54321)
+    handed_in.chmod(0)
+    assert "cannot be read: Permission denied; repair: chmod -R u+rX" in refused(handed_in, prefix, handed_in, user=54321)
+
+
+def test_answers_that_are_no_text_are_no_grade(handed_in, prefix):
+    (handed_in / "a4.cpp").write_text(SOURCE)
+    (handed_in / "answers.txt").write_text("a4.1 0.25\n", "utf-16")
+    assert "answers.txt is in UTF-16; save it as UTF-8" in refused(handed_in, prefix, handed_in, "--questions")
+
+
+def test_answers_of_other_systems_are_read(handed_in):
+    for data in (b"a4.1 0.25\r\na4.2 3\r\n", b"\xef\xbb\xbfa4.1 0.25\na4.2 3\n"):
+        (handed_in / "answers.txt").write_bytes(data)
+        assert questions.read(grade.text_beside("answers.txt", handed_in)) == ({"a4.1": 0.25, "a4.2": 3.0}, [])
+    assert grade.text_beside("answers.txt", handed_in / "answers.txt") == ""
+
+
+# --- keys
+def printed(document, verb):
+    """The command of a document, as words."""
+    text = (course.ROOT / document).read_text()
+    return shlex.split(re.search(rf"(?m)\./course ({verb} a\d [^`\n#]*--key key[^`\n#]*)", text)[1])
+
+
+def new_key(folder, name="key"):
+    key = folder / name
+    key.touch(0o600)
+    key.write_bytes(os.urandom(32))
+    return key
+
+
+@pytest.mark.parametrize("document", ["teaching.md", "operating.md"])
+def test_the_printed_commands_release_and_grade_with_one_key(document, folder, prefix):
+    new_key(folder)
+    tree = folder / "DIR"
+    run = lambda words: subprocess.run([course.ROOT / "course", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL,
+                                       env={**os.environ, "CMAKE_PREFIX_PATH": prefix})
+    run(printed(document, "release"))
+    name = printed(document, "grade")[1]
+    asked = questions.questions(name, "NAME", (folder / "key").read_bytes())
+    (tree / "answers.txt").write_text("".join(f"{q.name} {(q.least + q.most) / 2!r}\n" for q in asked))
+    (folder / "results.json").write_text("{}")  # the earlier one
+    words = [{"SUBMISSION": str(tree), "/opt/isobar": prefix}.get(word, word) for word in printed(document, "grade")]
+    run([*words, "--confine", "any"])
+    results = json.loads((folder / "results.json").read_text())
+    assert results["score"] == len(asked) > 5 and "NAME" in results["output"]
+
+
+def test_a_tree_is_graded_with_the_key_of_its_release_or_not_at_all(folder, prefix):
+    key, other = new_key(folder), new_key(folder, "other")
+    release = lambda to, *words: subprocess.run([course.ROOT / "course", "release", "a4", folder / to, *words], check=True,
+                                                stdout=subprocess.DEVNULL)
+    release("keyed", "--student", "ada", "--key", key)
+    release("open", "--student", "ada")
+    keyed, public = folder / "keyed", folder / "open"
+    assert "no --key is given" in refused(keyed, prefix, keyed) and "grade it with --key" in refused(keyed, prefix, keyed)
+    assert f"{other} is key " in refused(keyed, prefix, keyed, "--key", other, "--questions")
+    said = refused(public, prefix, public, "--key", key, "--questions")
+    assert "released without a key" in said and f"course release a4 DIR --student NAME --key {key}" in said
+    assert key.read_bytes().hex()[:16] not in (keyed / "key").read_text()
+    student, drawn = questions.tree_of((keyed / "key").read_text())
+    assert student == "ada" and drawn == questions.fingerprint(key.read_bytes()) != questions.fingerprint(other.read_bytes())
+    questions.check_key("a4", drawn, key.read_bytes(), key)
+    questions.check_key("a4", "", key.read_bytes(), key)  # a tree of before, or a file by itself
+
+
+# --- sanitizers
+@pytest.mark.parametrize("text, word", [
+    ('#include <cstdio>\nint main() { std::fputs("Shadow memory range interleaves", stderr); return 1; }', "Shadow memory"),
+    ("#include <cstdlib>\nint main() { std::abort(); }", ""), ("int main() {}", "goes unseen"),
+    ("#include <cstdio>\nint main() { std::puts(\"ERROR: \" \"Leak\"); }", "goes unseen")])
+def test_sanitizers_are_asked_for_by_a_program_of_ours(text, word, folder, prefix, monkeypatch):
+    assert not sandbox.choose("any")
+    probe = folder / "probe.cpp"
+    probe.write_text(text)
+    (folder / "ours").mkdir()
+    assert grade.unwatchable(prefix, folder / "ours") is None
+    monkeypatch.setattr(grade, "PROBE", probe)
+    (folder / "broken").mkdir()
+    assert word in grade.unwatchable(prefix, folder / "broken")
