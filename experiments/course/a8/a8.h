@@ -48,8 +48,8 @@ Tensor forward(const Parameters& parameters, const Config& config, const Tensor&
 // length, 2 length, …
 double evaluate(const Parameters& parameters, const Config& config, const Tensor& tokens, int64_t length);
 
-// --- task 5: trained parameters. The loop is yours, the optimizer the library's. Reach the target with what
-// is given.
+// --- task 5: trained parameters, those of initial() and no others. The loop is yours, the optimizer the
+// library's. Reach the target with what is given; the grader computes the logits of these parameters too.
 struct Training {
   int64_t steps, batch, length, warmup;
   double lr;

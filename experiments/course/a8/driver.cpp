@@ -10,10 +10,44 @@ namespace {
 const char* const config_words = "vocabulary,layers,heads,width";
 const char* const training_words = "steps,batch,length,warmup,lr";
 
-void trained(const Request& in, Answer& out) {
-  const auto config = in.as<Config>(config_words);
+// The shapes of a8.h's parameters, by name.
+std::map<std::string, Shape> shapes_of(const Config& config) {
+  const int64_t width = config.width;
+  std::map<std::string, Shape> shapes{{"embedding", {config.vocabulary, width}}, {"norm", {width}}};
+  for (int64_t l = 0; l < config.layers; ++l) {
+    const std::string block = std::to_string(l) + ".";
+    for (const char* name : {"norm1", "norm2"}) shapes[block + name] = {width};
+    for (const char* name : {"q", "k", "v", "o"}) shapes[block + name] = {width, width};
+    for (const char* name : {"gate", "up"}) shapes[block + name] = {2 * width, width};
+    shapes[block + "down"] = {width, 2 * width};
+  }
+  return shapes;
+}
+
+// Throws unless these are the parameters that a8.h names, and no others.
+void check_parameters(const std::string& function, const Parameters& parameters, const Config& config) {
+  const std::map<std::string, Shape> shapes = shapes_of(config);
+  for (const auto& [name, tensor] : parameters)
+    check(shapes.count(name) > 0,
+          "{}: '{}' is no parameter of this model: return those of a8.h and no others", function, name);
+  for (const auto& [name, shape] : shapes) {
+    check(parameters.count(name) > 0, "{}: the parameter '{}' is missing", function, name);
+    check(parameters.at(name).defined() && parameters.at(name).shape() == shape,
+          "{}: '{}' must be {}, got {}", function, name, shape, parameters.at(name).shape());
+  }
+}
+
+Parameters trained_parameters(const Request& in, const Config& config) {
   const auto training = in.as<Training>(training_words);
   const Parameters parameters = train(in["tokens"], config, training, Rng(in.integer("seed")));
+  check_parameters("train", parameters, config);
+  return parameters;
+}
+
+void trained(const Request& in, Answer& out) {
+  const auto config = in.as<Config>(config_words);
+  const Parameters parameters = trained_parameters(in, config);
+  for (const auto& [name, tensor] : parameters) out("p:" + name, tensor);
   const Tensor logits = forward(parameters, config, in["contexts"]);
   const int64_t length = in["contexts"].size(1);
   // Of the last position of every context.
@@ -26,7 +60,7 @@ void trained(const Request& in, Answer& out) {
 void talk(const Request& in, Answer& out) {
   const auto config = in.as<Config>(config_words);
   const auto training = in.as<Training>(training_words);
-  const Parameters parameters = train(in["tokens"], config, training, Rng(in.integer("seed")));
+  const Parameters parameters = trained_parameters(in, config);
   std::vector<int64_t> text = in["prompt"].to_vector<int64_t>();
   const size_t given = text.size();
   const Rng rng = Rng(in.integer("seed")).split("talk");
@@ -48,7 +82,10 @@ int main() {
       {"batch", of(batch_of, {"tokens", "starts", "length"}, {"x", "y"})},
       {"initial",
        [](const Request& in, Answer& out) {
-         for (const auto& [name, tensor] : initial(in.as<Config>(config_words), Rng(in.integer("seed")))) {
+         const auto config = in.as<Config>(config_words);
+         const Parameters parameters = initial(config, Rng(in.integer("seed")));
+         check_parameters("initial", parameters, config);
+         for (const auto& [name, tensor] : parameters) {
            out(name, tensor)("trainable:" + name, tensor.trainable());
            double squares = 0;
            for (const double v : tensor.to_vector<double>()) squares += v * v / tensor.numel();

@@ -6,8 +6,9 @@ from tensors import Array
 
 
 def linear(x, weight, bias=None):
+    row = lambda a, i: a.values[i * a.shape[1]:(i + 1) * a.shape[1]]
     return build((x.shape[0], weight.shape[0]), lambda n, m: (bias[m] if bias else 0) + sum(
-        x[n, k] * weight[m, k] for k in range(x.shape[1])))
+        v * w for v, w in zip(row(x, n), row(weight, m))))
 
 
 def scaled(values, weight, bias=None):
