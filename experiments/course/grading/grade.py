@@ -116,7 +116,21 @@ def run_cases(cases, driver, scratch, seconds, watched, reported):
         faults[place] = told(case, fault)
     for place, fault in speed.faults(cases, faults, driver.parent, scratch).items():
         faults[place] = fault
-    # Whoever throws always is right where an error is wanted.
+    return counted(cases, faults)
+
+
+def counted(cases, faults):
+    """The faults, and those of what passes and proves nothing. The answers of public tests can be written into the
+    source: they count where a third of the same function's hidden tests pass. Whoever throws always is right where
+    an error is wanted."""
+    hidden = {}
+    for case, fault in zip(cases, faults):
+        if not (case["public"] or case["times"] or case["call"] == "report") and case["error"] is None:
+            hidden.setdefault(case["call"], []).append(not fault)
+    learned = {call for call, passed in hidden.items() if 3 * sum(passed) < len(passed)}
+    faults = [fault or ("a public test counts where a third of the hidden tests of its function pass" if case["public"]
+                        and case["error"] is None and case["call"] in learned else None)
+              for case, fault in zip(cases, faults)]
     right = {case["task"] for case, fault in zip(cases, faults) if case["error"] is None and not fault}
     return [fault if fault or case["error"] is None or case["task"] in right else "an error counts where "
             "another test of its task passes" for case, fault in zip(cases, faults)]

@@ -30,6 +30,25 @@ def test_one_mistake_costs_a_third_of_its_task_however_few_tests_see_it(assignme
             assert assignment.points[task] / 3 - 0.1 <= lost <= 0.6 * assignment.points[task], (task, lost)
 
 
+def test_answers_of_public_tests_that_are_written_down_give_nothing(assignment):
+    """All of them, errors' too; a test of a report or the clock, and a name, is no answer of a formula."""
+    cases = [case for case in assignment.cases if case["call"] not in ("report", "name")]
+    faults = grade.counted(cases, [None if case["public"] else "not as wanted" for case in cases])
+    assert all(fault for case, fault in zip(cases, faults) if case["public"])
+    assert grade.counted(cases, [None] * len(cases)) == [None] * len(cases)
+    alone = assignment.public()
+    assert grade.counted(alone, [None] * len(alone)) == [None] * len(alone)  # grade --public
+
+
+def test_a_right_function_that_fails_some_hidden_tests_keeps_its_public_ones(assignment):
+    for call in {case["call"] for case in assignment.driven()}:
+        mine = [case for case in assignment.driven() if case["call"] == call and case["error"] is None]
+        hidden = [case["name"] for case in mine if not case["public"]]
+        wrong = hidden[:len(hidden) // 2]
+        faults = grade.counted(mine, ["not as wanted" if case["name"] in wrong else None for case in mine])
+        assert not any(fault for case, fault in zip(mine, faults) if case["name"] not in wrong), call
+
+
 def test_each_task_has_public_and_hidden_cases(assignment):
     for task in assignment.points:
         cases = [case for case in assignment.cases if case["task"] == task]
