@@ -179,7 +179,7 @@ def build(assignment, text, prefix, work, arguments):
     if complaint is not None:
         return None, f"does not build:\n{printable(complaint)}"
     objects = [place / f"build/CMakeFiles/{program}.dir/{assignment.name}.cpp.o"
-               for program in ("driver", "watched")]
+               for program in ("driver", "watched", *measured[:1])]
     names = [] if arguments.any_name else course.refused_names(
         assignment, objects, prefix) + course.symbols.refused_texts(text.decode(errors="replace"),
                                                                     assignment.forbidden)

@@ -90,21 +90,21 @@ def listed(text):
              words[1]) for line in text.splitlines() if len(words := line.split()) >= 2]
 
 
-def used(of_object, of_library):
-    """The names that an object file uses: what it wants of others; what of INLINE it defines; a common symbol,
-    which the linker takes from the library, and a weak or other definition of what the library defines itself:
-    the linker may prefer the library's."""
-    own = {name for name, kind in listed(of_library) if kind in "TDBR"}
-    return {name for name, kind in listed(of_object) if kind in "UwvC" or name in own
+def used(of_object):
+    """The names that an object file uses: what it wants of others, what of INLINE it defines, and a common symbol,
+    which the linker takes from the library."""
+    return {name for name, kind in listed(of_object) if kind in "UwvC"
             or (library_name(name) or [""])[0] in INLINE}
 
 
 def refused(of_objects, of_library, allowed):
     """Names that object files of one source use or define and may not, in words for the student: all names of
     each, as nm lists them."""
-    names = {name for of_object in of_objects for name in used(of_object, of_library)}
+    names = {name for of_object in of_objects for name in used(of_object)}
     defined = {name for of_object in of_objects for name, kind in listed(of_object) if kind in "TDBRVWCiu"}
     bad = {name for name in names if not offered(name, allowed)} | set(filter(RUNTIME.fullmatch, defined))
+    # Of two definitions the linker may take the library's, or the library be linked to another memory than its own.
+    bad |= defined & {name for name, kind in listed(of_library) if kind in "TDBR"}
     bad = {name for name in bad if not INSTRUMENTS.fullmatch(name)}
     return sorted({"isobar::" + "::".join(library_name(n)) if library_name(n) else n for n in bad})
 

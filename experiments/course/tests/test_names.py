@@ -48,6 +48,14 @@ def test_what_a_template_of_the_kernels_leaves_in_an_object_file_is_refused(allo
     assert symbols.refused([f"{kernel} W 0"], "", None) == []
 
 
+def test_a_definition_of_what_the_library_defines_is_refused():
+    allocate, softmax = "_ZN6isobar6memory8allocateEm", "_ZN6isobar7softmaxERKNS_6TensorE"
+    for kind in ("T 0", "W 0", "C 8"):
+        assert symbols.refused([f"{allocate} {kind}"], f"{allocate} T 0", None) == ["isobar::memory::allocate"]
+        assert symbols.refused([f"{softmax} {kind}"], f"{softmax} T 0", ["add"]) == ["isobar::softmax"]
+    assert symbols.refused(["_ZN6isobar6TensorD1Ev W 0"], "_ZN6isobar6TensorD1Ev W 0", []) == []
+
+
 def test_definitions_of_the_run_time_and_calls_of_a_sanitizer_are_refused():
     for name in ("malloc", "free", "posix_memalign", "aligned_alloc", "memcpy", "abort", "_exit", "_Znwm", "_ZdlPvm",
                  "_ZnwmSt11align_val_t", "__asan_default_options", "__asan_init"):
