@@ -323,6 +323,8 @@ def refused_names(assignment, objects, prefix):
     listed = [told([file], "nm", "-P", file) for file in objects]
     if None in listed or any(b".gnu.lto_" in file.read_bytes() for file in objects):
         return ["names that cannot be listed"]
+    if any(b".preinit_array" in file.read_bytes() for file in objects):
+        return ["code that runs before the sanitizers begin"]
     library = library_of(prefix)
     return refused_headers(assignment, objects[0], prefix) + symbols.refused(
         listed, told([library], "nm", "-P", "-g", library), assignment.allowed)

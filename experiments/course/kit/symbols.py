@@ -103,6 +103,8 @@ def refused(of_objects, of_library, allowed):
     names = {name for of_object in of_objects for name in used(of_object)}
     defined = {name for of_object in of_objects for name, kind in listed(of_object) if kind in "TDBRVWCiu"}
     bad = {name for name in names if not offered(name, allowed)} | set(filter(RUNTIME.fullmatch, defined))
+    # A function that is chosen while the program is loaded: that code runs before the sanitizers begin.
+    bad |= {name for of_object in of_objects for name, kind in listed(of_object) if kind == "i"}
     # Of two definitions the linker may take the library's, or the library be linked to another memory than its own.
     bad |= defined & {name for name, kind in listed(of_library) if kind in "TDBR"}
     bad = {name for name in bad if not INSTRUMENTS.fullmatch(name)}
