@@ -53,7 +53,6 @@ const std::vector<Verb>& all_verbs() {
       {"import", "model.safetensors as a checkpoint", verbs::import_model},
       {"tokenize", "learn a tokenizer; turn text into tokens and back", verbs::tokenize},
       {"prepare", "texts of any size as a token store for train_lm", verbs::prepare},
-      {"race", "how fast a setting of train_lm reaches a loss", verbs::race},
       {"completion", "a script with which bash completes all of these", completion},
   };
   return all;

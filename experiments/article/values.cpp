@@ -9,7 +9,6 @@
 #include "../decay/reference.h"
 #include "../harness/environment.h"
 #include "../harness/lists.h"
-#include "../race/record.h"
 #include "closed_forms.h"
 #include "documents.h"
 #include "pictures.h"
@@ -31,23 +30,6 @@ Markup row(const char* tag, const std::vector<std::string>& cells) {
   Markup row;
   for (const std::string& cell : cells) row += element(tag, {}, Markup(cell));
   return element("tr", {}, row);
-}
-
-// "record field", of the race.
-double of_record(const std::string& name, const std::string& field) {
-  const race::Records& records = race::shipped();
-  const auto record = records.find(name);
-  check(record != records.end() && record->second.contains(field), "the race has no {} of {}", field, name);
-  return number_from(record->second.at(field));
-}
-
-std::string of_race(const Words& words, int digits) {
-  if (words.size() == 2 && words[1] == "target") return fmt::format("{}", race::target);
-  check(words.size() == 3 || (words.size() == 6 && words[3] == "/"),
-        "wanted race RECORD FIELD, or race RECORD FIELD / RECORD FIELD");
-  if (words[2] == "hash" || words[2] == "date") return race::shipped().at(words[1]).at(words[2]);
-  const double value = of_record(words[1], words[2]);
-  return number(words.size() == 3 ? value : value / of_record(words[4], words[5]), digits);
 }
 
 std::string closed(const std::string& what, int digits) {
@@ -170,7 +152,6 @@ std::string Values::html(const std::string& word) const {
   };
   if (first == "count") return count(rest(6));
   if (first == "kept" || first == "setting") return kept_value(words, digits);
-  if (first == "race") return of_race(words, digits);
   if (first == "closed") return closed(rest(7), digits);
   const Words others(words.begin() + 1, words.end());
   if (first == "verdicts") return verdicts(others);

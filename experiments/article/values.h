@@ -1,5 +1,5 @@
 // Values: what the article's text asks for between {{ and }}. Each is computed from data of the repository: kept
-// runs, the verdicts that follow from them, the race's records, and what documents say.
+// runs, the verdicts that follow from them, and what documents say.
 //
 //   {{D06.1}} {{D06.1 printed}}       of the first part of claim D06: its value, what its text prints; or interval,
 //                                     theory, seeds, measured, wanted, outcome, reach, over_printed
@@ -7,7 +7,6 @@
 //   {{quoted D06}}                    the quotation as printed, and its translation
 //   {{count refuted}}                 how many claims have a verdict; "trained refuted", "claims", "texts"
 //   {{kept RUN KEY}}                  the mean of any kept value; {{setting RUN NAME}} of its settings
-//   {{race fast train_s}}             of a record; {{race A FIELD / B FIELD}}, a quotient
 //   {{said rules "where # seeds …"}}  the number at # of the only place in a document that has these words
 //   {{closed medians}}                of the closed forms beside PyTorch's medians (closed_forms.h)
 //   {{sources}} {{table rules "A better by"}}                a table

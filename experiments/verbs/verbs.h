@@ -18,7 +18,6 @@ int export_model(const Words& words);
 int import_model(const Words& words);
 int tokenize(const Words& words);
 int prepare(const Words& words);
-int race(const Words& words);
 
 // The study duel, which is compiled first where a contestant is a header.
 int duel(const Words& given);

@@ -108,7 +108,6 @@ TEST_CASE("a word without a value is an error that names its line") {
   CHECK(message("{{said rules \"#\"}}").ends_with("times; wanted once"));
   CHECK(message("{{figure none}}") == "article.html, line 1: there is no stored picture none");
   CHECK(message("{{chart none}}") == "article.html, line 1: there is no chart none");
-  CHECK(message("{{race fast none}}") == "article.html, line 1: the race has no none of fast");
   CHECK(message("{{closed none}}") == "article.html, line 1: the closed forms have no none");
   CHECK(message("\n{{if D06 refuted}}\n") == "article.html, line 2: {{if}} without {{end}}");
   CHECK(message("{{end}}") == "article.html, line 1: {{end}} without {{if}}");
@@ -126,7 +125,6 @@ TEST_CASE("values are those of the kept runs, in the digits that are asked") {
   CHECK(fill("{{said rules \"so from # seeds on: with 10\"}}") == "20");
   CHECK(fill("a{{if D06.1 does not hold}}b{{if not D06 refuted}}c{{else}}d{{end}}{{else}}e{{end}}f") ==
         "abdf");
-  CHECK(fill("{{race target}} {{race fast train_s / fast train_s}}") == "1.91 1");
   // The closed forms agree with every median of PyTorch's, and would not without the width.
   CHECK(fill("{{closed within}}") == fill("{{closed medians}}"));
   CHECK(std::stod(fill("{{closed lost_to_width:4}}")) > 50);
