@@ -94,8 +94,12 @@ SafetensorsHeader read_checked_header(const InputFile& file, const FileKind& kin
       SafetensorsHeader::parse(std::string_view(bytes).substr(8), file.size() - bytes.size(), path);
   const auto text = [&](const std::string& key) { return one_line(header.metadata[key]); };
   check(text("isobar") == kind.name, "{}: is no isobar {}, but '{}'", path, kind.name, text("isobar"));
-  check(text("version") == std::to_string(kind.version),
-        "{}: wanted an isobar {} of version {}, got version {}; {}", path, kind.name, kind.version,
+  const auto known = [&] {
+    for (int64_t version = kind.oldest; version <= kind.version; ++version)
+      if (text("version") == std::to_string(version)) return true;
+    return false;
+  };
+  check(known(), "{}: wanted an isobar {} of version {}, got version {}; {}", path, kind.name, kind.version,
         text("version"), kind.repair);
   return header;
 }

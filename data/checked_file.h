@@ -16,7 +16,8 @@ namespace isobar {
 struct FileKind {
   std::string name;
   int64_t version;
-  std::string repair;  // what to do about a file of another version, "prepare it again"
+  std::string repair;        // what to do about a file of another version, "prepare it again"
+  int64_t oldest = version;  // that is still read
 };
 
 // The bytes of a file. Errors are those of safetensors_bytes().

@@ -132,4 +132,31 @@ class LiveHdf5File {
   std::unique_ptr<Parts> parts_;
 };
 
+// Hdf5Output: a file with series that are larger than the memory should hold: rows go to the disk in chunks.
+//
+//   Hdf5Output output("runs/x/run.h5", file);               // a copy of `file`
+//   output.append("/series/loss", std::array{2.3}, 1);      // rows of f64, as Hdf5File::append() adds them
+//   output.save();                                          // the file appears
+//
+// HDF5 cannot recover from a write that fails, and crashes when it closes such a file. So disk space is
+// allocated before HDF5 writes, and after its first failed call the file is left open.
+class Hdf5Output {
+ public:
+  // Writes a copy of `file` under a temporary name beside `path`. Throws Error on a full disk, as append() and
+  // save() do; `path` is then as before.
+  Hdf5Output(const std::string& path, Hdf5File& file);
+  Hdf5Output(const Hdf5Output&) = delete;
+  Hdf5Output& operator=(const Hdf5Output&) = delete;
+  ~Hdf5Output();
+
+  // Appends rows of `length` values each to a dataset, which the first call makes.
+  void append(const std::string& path, std::span<const double> rows, size_t length);
+  // Syncs all to the disk and renames it to its path.
+  void save();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
 }  // namespace isobar

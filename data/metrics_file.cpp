@@ -15,15 +15,29 @@
 namespace isobar {
 namespace {
 
-std::string json_number(double value) {
+using Json = nlohmann::ordered_json;  // keeps the order of the values
+
+constexpr size_t block_bytes = size_t{1} << 16, longest_line = size_t{1} << 26;
+
+std::string json_text_of(const std::string& text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string json_text_of(double value) {
   if (std::isnan(value)) return "null";
   if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
+  if (value == 0 && std::signbit(value)) return "-0.0";  // JSON readers take -0 for the integer 0
   return fmt::format("{}", value);
 }
 
-using Json = nlohmann::ordered_json;  // keeps the order of the columns
+template <class T>
+std::string json_text_of(const std::vector<T>& list) {
+  std::string text = "[";
+  for (const T& value : list) (text += text.size() > 1 ? "," : "") += json_text_of(value);
+  return text + "]";
+}
 
-// NaN for what is no number of metrics.jsonl; `valid` says whether it is one.
+// NaN for what is no number of a line; `valid` says whether it is one.
 double number_of(const Json& value, bool& valid) {
   if (value.is_number()) return value.get<double>();
   if (value == "inf") return INFINITY;
@@ -32,18 +46,88 @@ double number_of(const Json& value, bool& valid) {
   return std::nan("");
 }
 
+bool all_texts(const Json& list) {
+  return std::ranges::all_of(list, [](const Json& one) { return one.is_string(); });
+}
+
+// A list of numbers, where it is one: ["inf"] is.
+StepValue value_of(const std::string& name, const Json& value, bool& valid) {
+  if (!value.is_array()) return {name, number_of(value, valid)};
+  bool numbers = true;
+  std::vector<double> list;
+  list.reserve(value.size());
+  for (const Json& one : value) list.push_back(number_of(one, numbers));
+  if (numbers) return {name, std::move(list)};
+  if (all_texts(value)) return {name, value.get<std::vector<std::string>>()};
+  valid = false;
+  return {name, 0.0};
+}
+
+const auto& value_named(const StepLine& line, const std::string& name) {
+  const auto found = std::ranges::find(line.values, name, &StepValue::name);
+  check(found != line.values.end(), "wanted a value '{}'", one_line(name));
+  return found->value;
+}
+
 }  // namespace
 
-std::string metrics_line(int64_t step, const std::vector<Metric>& metrics) {
+double StepLine::number(const std::string& name) const {
+  const auto* const found = std::get_if<double>(&value_named(*this, name));
+  check(found != nullptr, "wanted a number as '{}'", one_line(name));
+  return *found;
+}
+
+const std::vector<double>& StepLine::numbers(const std::string& name) const {
+  const auto* const found = std::get_if<std::vector<double>>(&value_named(*this, name));
+  check(found != nullptr, "wanted a list of numbers as '{}'", one_line(name));
+  return *found;
+}
+
+std::vector<std::string> StepLine::texts(const std::string& name) const {
+  const auto& value = value_named(*this, name);
+  const auto* const empty = std::get_if<std::vector<double>>(&value);
+  if (empty != nullptr && empty->empty()) return {};
+  const auto* const found = std::get_if<std::vector<std::string>>(&value);
+  check(found != nullptr, "wanted a list of texts as '{}'", one_line(name));
+  return *found;
+}
+
+std::string step_line(int64_t step, const std::vector<StepValue>& values) {
   std::string line = fmt::format("{{\"step\":{}", step);
-  for (const auto& [name, value] : metrics) line += fmt::format(",\"{}\":{}", name, json_number(value));
+  for (const auto& [name, value] : values) {
+    line += fmt::format(",{}:", json_text_of(name));
+    line += std::visit([](const auto& held) { return json_text_of(held); }, value);
+  }
   return line + "}\n";
 }
 
-MetricsFile::MetricsFile(const std::string& path, const std::string& lines) : path_(path) {
-  write_file_atomically(path, lines);
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  check(descriptor_ >= 0, "file: cannot open '{}': {}", path, std::strerror(errno));
+std::string metrics_line(int64_t step, const std::vector<Metric>& metrics) {
+  std::vector<StepValue> values;
+  for (const auto& [name, value] : metrics) values.push_back({name, value});
+  return step_line(step, values);
+}
+
+StepLine parse_step_line(std::string_view line) {
+  const Json json = parse_json<Json>(line);
+  bool valid = json.is_object() && json.contains("step") && json["step"].is_number_integer();
+  StepLine read{valid ? json["step"].get<int64_t>() : 0, {}};
+  if (valid)
+    for (const auto& [name, value] : json.items())
+      if (name != "step") read.values.push_back(value_of(name, value, valid));
+  check(valid, "wanted {{\"step\":…}} with numbers and lists, got '{}'", one_line(line));
+  return read;
+}
+
+// The file is opened under its temporary name, which is nobody else's: no link leads elsewhere.
+MetricsFile::MetricsFile(const std::string& path, OutputFile&& begun)
+    : path_(path), descriptor_(::open(begun.finish().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)) {
+  check(descriptor_ >= 0, "file: cannot open '{}': {}", path_, std::strerror(errno));
+  try {
+    begun.save();
+  } catch (const Error&) {
+    ::close(descriptor_);
+    throw;
+  }
 }
 
 MetricsFile::~MetricsFile() { ::close(descriptor_); }
@@ -60,48 +144,78 @@ void MetricsFile::sync() {
   check(::fsync(descriptor_) == 0, "file: cannot write '{}': {}", path_, std::strerror(errno));
 }
 
-bool MetricsLog::read() {
+int64_t StepLines::read(const std::function<void(const StepLine&)>& take,
+                        const std::function<void()>& begin_anew, int64_t most) {
   std::shared_ptr<const InputFile> now;
   try {
     now = std::make_shared<InputFile>(path_);
   } catch (const Error&) {
-    return false;
+    return 0;
   }
-  if (file_ == nullptr || !file_->is(*now) || now->size() < offset_) *this = MetricsLog(path_);
+  if (file_ == nullptr || !file_->is(*now) || now->size() < offset_) {
+    *this = StepLines(path_);
+    if (begin_anew) begin_anew();
+  }
   file_ = now;
-  std::string fresh(now->size() - offset_, '\0');
-  now->read(offset_, fresh.data(), fresh.size());
-  offset_ = now->size();
-
-  const size_t before = steps_.size();
-  size_t begin = 0;
-  for (size_t end; (end = fresh.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    half_.append(fresh, begin, end - begin);
-    take(half_);
-    half_.clear();
+  const int64_t before = lines_;
+  std::string block;
+  while (offset_ < now->size() && lines_ - before < most) {
+    block.resize(std::min<uint64_t>(block_bytes, now->size() - offset_));
+    now->read(offset_, block.data(), block.size());
+    size_t begin = 0;
+    for (size_t end; lines_ - before < most && (end = block.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      half_.append(block, begin, end - begin);
+      take_line(half_, take);
+      half_.clear();
+    }
+    if (lines_ - before < most) {
+      half_.append(block, begin);
+      begin = block.size();
+    }
+    check(half_.size() <= longest_line, "{}: line {}: wanted at most {} bytes", path_, lines_ + 1,
+          longest_line);
+    offset_ += begin;
   }
-  half_.append(fresh, begin);
-  return steps_.size() > before;
+  return lines_ - before;
 }
 
-void MetricsLog::take(const std::string& line) {
-  const Json json = parse_json<Json>(line);
-  bool valid = json.is_object() && json.contains("step") && json["step"].is_number();
-  if (valid && steps_.empty()) {
+void StepLines::take_line(std::string_view line, const std::function<void(const StepLine&)>& take) {
+  ++lines_;
+  try {
+    take(parse_step_line(line));
+  } catch (const Error& error) {
+    throw_error(fmt::format("{}: line {}: {}", path_, lines_, error.what()));
+  }
+}
+
+void copy_lines(const std::string& source, int64_t count, OutputFile& lines,
+                const std::function<void(const StepLine&)>& take) {
+  const auto copy = [&](const StepLine& line) {
+    take(line);
+    lines.append(step_line(line.step, line.values));
+  };
+  const int64_t there = StepLines(source).read(copy, {}, count);
+  check(there == count, "{}: wanted at least {} whole lines, got {}", source, count, there);
+}
+
+bool MetricsLog::read() {
+  return lines_.read([&](const StepLine& line) { take(line); },
+                     [&] {
+                       steps_.clear();
+                       columns_.clear();
+                     }) > 0;
+}
+
+void MetricsLog::take(const StepLine& line) {
+  if (steps_.empty()) {
     columns_.clear();
-    for (const auto& [name, value] : json.items())
-      if (name != "step") columns_.push_back({name, {}});
+    for (const StepValue& value : line.values) columns_.push_back({value.name, {}});
   }
-  valid = valid && json.size() == columns_.size() + 1;
-  for (Column& column : columns_) {
-    valid = valid && json.contains(column.name);
-    if (valid) column.values.push_back(number_of(json[column.name], valid));
-  }
-  if (!valid)
-    throw_error(
-        fmt::format("{}: line {}: wanted {{\"step\":…}} with the numbers of the lines before, got '{}'",
-                    path_, steps_.size() + 1, one_line(line)));
-  steps_.push_back(json["step"].get<double>());
+  check(line.values.size() == columns_.size(), "wanted the {} numbers of the lines before, got {}",
+        columns_.size(), line.values.size());
+  for (Column& column : columns_) column.values.push_back(line.number(column.name));
+  steps_.push_back(static_cast<double>(line.step));
 }
 
 }  // namespace isobar

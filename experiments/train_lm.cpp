@@ -144,9 +144,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   const auto tokens_per_second = [&] {
     return tokens_per_step * static_cast<double>(session.steps_done() - first) / seconds_since(began);
   };
-  // For those who watch the run: when it will end, and how many tokens a second that is.
-  run.file().set_attribute("/", "steps", config.max_iters);
-  run.file().set_attribute("/", "tokens_per_step", rows * config.block_size);
+  const RunSize size{.steps = config.max_iters, .tokens_per_step = rows * config.block_size};
+  run.file().set_attribute("/", "steps", size.steps);
+  run.file().set_attribute("/", "tokens_per_step", size.tokens_per_step);
   // Of the last 10,000 steps at most: nothing here grows with the run.
   std::vector<double> step_ms(static_cast<size_t>(std::clamp<int64_t>(config.max_iters - first, 1, 10000)),
                               std::nan(""));
@@ -178,8 +178,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       if (log) probe.before_step(model);
       optimizer.step(clipping(gradients.norm, config));
       if (log) probe.after_step(model);
-      if (log) record_modules(run, probe, shares, step);
-      if (log) record_histograms(run, probe, histograms);
+      if (log) record_modules(run, {probe, shares, histograms}, size);
     } else {
       progress.clear();
       session.drop_step(train_set.random_batch(rows, draws), masks);
@@ -208,10 +207,8 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   run.timing()["train_cpu_s"] = static_cast<double>(std::clock() - processor_began) / CLOCKS_PER_SEC;
   say_memory(run);
 
-  write_tables(run);
+  report_losses(run);
   report_modules(run);
-  plot_ridges(run);
-  plot_losses(run);
   const int64_t batches = final_batches(config, validation);
   const double train_loss = mean_loss(model, train_set, batches, config.batch_size, batch_rng, ranks);
   session.stop_if_asked();

@@ -172,17 +172,18 @@ void Spool::append(std::string_view bytes) {
   newest_.clear();
 }
 
-std::string Spool::bytes(size_t begin) const {
-  std::string all(size() - begin, '\0');
+std::string Spool::bytes(size_t begin, size_t most) const {
+  std::string all(std::min(most, size() - begin), '\0');
+  const size_t stop = begin + all.size();
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const size_t first = std::max(begin, blocks_[i].first),
-                 end = i + 1 < blocks_.size() ? blocks_[i + 1].first : in_file_;
+                 end = std::min(stop, i + 1 < blocks_.size() ? blocks_[i + 1].first : in_file_);
     if (first < end)
       file_->get(blocks_[i].place + static_cast<int64_t>(first - blocks_[i].first), &all[first - begin],
                  end - first);
   }
   const size_t first = std::max(begin, in_file_);
-  newest_.copy(all.data() + (first - begin), newest_.size(), first - in_file_);
+  if (first < stop) newest_.copy(&all[first - begin], stop - first, first - in_file_);
   return all;
 }
 
@@ -209,6 +210,15 @@ void Csv::row(const std::vector<Cell>& cells) {
     }
   }
   rows_.append(line + "\n");
+}
+
+void Csv::save(const std::string& path) const {
+  constexpr size_t block = size_t{1} << 20;
+  OutputFile file(path);
+  file.append(heading_);
+  for (size_t done = 0; done < rows_.size(); done += block) file.append(rows_.bytes(done, block));
+  file.finish();
+  file.save();
 }
 
 }  // namespace isobar

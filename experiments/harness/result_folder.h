@@ -79,8 +79,8 @@ class Spool {
 
   void append(std::string_view bytes);
   size_t size() const { return in_file_ + newest_.size(); }
-  // From `begin` to the end.
-  std::string bytes(size_t begin = 0) const;
+  // From `begin` on, `most` of them where there are so many.
+  std::string bytes(size_t begin = 0, size_t most = std::string::npos) const;
 
  private:
   struct Block {
@@ -106,6 +106,8 @@ class Csv {
 
   const std::string& name() const { return name_; }
   std::string text() const { return heading_ + rows_.bytes(); }
+  // Writes the text as write_file_atomically() does, block by block.
+  void save(const std::string& path) const;
 
  private:
   std::string name_;

@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "../../autograd/ops.h"
 #include "../../core/profile.h"
 #include "../../data/file.h"
 #include "environment.h"
@@ -28,15 +27,6 @@ void write_attributes(Hdf5File& file, const std::string& group, const Json& valu
       file.set_attribute(group, name, value.is_string() ? value.get<std::string>() : value.dump());
   }
 }
-
-std::vector<double> numbers_of(const std::string& bytes) {
-  std::vector<double> numbers(bytes.size() / sizeof(double));
-  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
-  return numbers;
-}
-
-// Bytes of series for run.partial.h5 that wait in memory, in a run of fast steps.
-constexpr size_t most_waiting = size_t{1} << 18;
 
 // Ranks but the first talk to nobody, and have no folder.
 RunOptions of_rank(RunOptions options) {
@@ -67,7 +57,6 @@ Run::Run(RunOptions options)
   file_.set_attribute("/", "program", options_.program);
   write_attributes(file_, "/config", options_.config);
   write_attributes(file_, "/environment", environment_);
-  flush();
 }
 
 // How the run was called and on what, so that run.log alone says how to make it again.
@@ -84,127 +73,126 @@ void Run::log_start() {
 void Run::record(const std::string& name, double value) { record(name, std::span<const double>(&value, 1)); }
 void Run::record(const std::string& name, std::span<const double> row) {
   check(!row.empty(), "series '{}': wanted a row of at least one value", name);
-  Recorded& series = recorded_.try_emplace(name, Recorded{row.size(), Spool(spool_)}).first->second;
+  check(std::ranges::count(metric_names_, name) == 0, "series '{}': has that metric's values already", name);
+  Series& series = recorded_.try_emplace(name, Series{row.size(), Spool(spool_)}).first->second;
   check(row.size() == series.length, "series '{}': wanted a row of {} values, got {}", name, series.length,
         row.size());
-  series.rows.append({reinterpret_cast<const char*>(row.data()), row.size_bytes()});
-  if (!live_) return;
-  const std::string path = "/series/" + name;
-  if (!live_->has_series(path))
-    return live_.reset();  // it cannot take a new one: the next flush makes another
-  live_->append(path, row);
-  waiting_ += row.size_bytes();
-}
-
-size_t Run::rows_of(const std::string& series) const {
-  const auto found = recorded_.find(series);
-  return found == recorded_.end() ? 0 : found->second.rows.size() / (found->second.length * sizeof(double));
-}
-
-Hdf5File& Run::whole_file() {
-  for (auto& [name, series] : recorded_) {
-    const std::vector<double> fresh = numbers_of(series.rows.bytes(series.in_h5));
-    if (!fresh.empty()) file_.append<double>("/series/" + name, fresh, series.length);
-    series.in_h5 = series.rows.size();
-  }
-  return file_;
+  if (folder_) series.rows.append({reinterpret_cast<const char*>(row.data()), row.size_bytes()});
 }
 
 void Run::record_step(const std::vector<Metric>& metrics) {
   const Phase phase("records");
-  if (metric_names_.empty()) {
-    std::vector<std::string> names;
-    for (const Metric& metric : metrics) names.push_back(metric.name);
-    begin_steps(names);
+  take_names(metrics);
+  const std::string line = metrics_line(lines_.steps++, metrics);
+  if (folder_) {
+    begin_lines();
+    metrics_->append(line);
   }
-  check(std::equal(metrics.begin(), metrics.end(), metric_names_.begin(), metric_names_.end(),
-                   [](const Metric& metric, const std::string& name) { return metric.name == name; }),
-        "record_step: wanted the metrics of the first step in its order, {}", fmt::join(metric_names_, ", "));
-  for (const Metric& metric : metrics) record(metric.name, metric.value);
-  const std::string line = metrics_line(steps_++, metrics);
-  if (metrics_) metrics_->append(line);
   log_.note(std::string_view(line).substr(0, line.size() - 1), LogLevel::trace);
-  if (waiting_ > most_waiting || std::chrono::steady_clock::now() - flushed_ >= std::chrono::seconds(1))
-    flush();
 }
 
-void Run::begin_steps(const std::vector<std::string>& names) {
-  metric_names_ = names;
-  if (!file_.has("/metrics")) file_.write("/metrics", names);
-  std::vector<std::vector<double>> past;  // by metric, by step
-  for (const std::string& name : names) {
-    const auto series = recorded_.find(name);
-    past.push_back(series == recorded_.end() ? std::vector<double>()
-                                             : numbers_of(series->second.rows.bytes()));
-    check(past.back().size() == past.front().size(),
-          "series '{}': wanted a value for each of {} steps, got {}", name, past.front().size(),
-          past.back().size());
+void Run::take_names(const std::vector<Metric>& metrics) {
+  if (metric_names_.empty()) {
+    for (const Metric& metric : metrics) {
+      check(!recorded_.contains(metric.name), "record_step: '{}' is the name of a series", metric.name);
+      metric_names_.push_back(metric.name);
+    }
+    file_.write("/metrics", metric_names_);
   }
-  std::string lines;
-  for (; !past.empty() && steps_ < static_cast<int64_t>(past.front().size()); ++steps_) {
+  check(std::ranges::equal(metrics, metric_names_, {}, &Metric::name),
+        "record_step: wanted the metrics of the first step in its order, {}", fmt::join(metric_names_, ", "));
+}
+
+void Run::record_modules(const std::vector<StepValue>& values) {
+  if (!folder_) return;
+  const Phase phase("records");
+  begin_lines();
+  take_texts(values);
+  modules_->append(step_line(lines_.steps, values));
+  ++lines_.modules;
+}
+
+void Run::take_texts(const std::vector<StepValue>& values) {
+  for (const auto& [name, value] : values)
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value); texts && !file_.has("/" + name))
+      file_.write("/" + name, *texts);
+}
+
+void Run::begin_lines() {
+  if (metrics_) return;
+  metrics_.emplace(folder_->growing("metrics.jsonl"));
+  modules_.emplace(folder_->growing("modules.jsonl"));
+}
+
+void Run::read_steps(const std::function<void(const StepLine&)>& take) const {
+  if (metrics_) StepLines(metrics_->path()).read(take);
+}
+
+void Run::read_modules(const std::function<void(const StepLine&)>& take) const {
+  if (modules_) StepLines(modules_->path()).read(take);
+}
+
+Run::Lines Run::sync_lines() {
+  for (std::optional<MetricsFile>* file : {&metrics_, &modules_})
+    if (*file) (*file)->sync();
+  return lines_;
+}
+
+void Run::restore(const std::string& folder, const Lines& lines) {
+  lines_ = lines;
+  if (!folder_) return;
+  const auto take_step = [&, step = int64_t{0}](const StepLine& line) mutable {
+    check(line.step == step, "wanted step {}, got {}", step, line.step);
+    ++step;
     std::vector<Metric> metrics;
-    for (size_t i = 0; i < names.size(); ++i)
-      metrics.push_back({names[i], past[i][static_cast<size_t>(steps_)]});
-    lines += metrics_line(steps_, metrics);
-  }
-  if (folder_) metrics_.emplace(folder_->growing("metrics.jsonl"), lines);
-  flushed_ = {};  // the next step makes run.partial.h5 one that grows
+    for (const StepValue& value : line.values) metrics.push_back({value.name, line.number(value.name)});
+    take_names(metrics);
+  };
+  const auto take_modules = [&, last = int64_t{-1}](const StepLine& line) mutable {
+    check(line.step > last && line.step < lines.steps, "wanted a step after {} and before {}, got {}", last,
+          lines.steps, line.step);
+    last = line.step;
+    take_texts(line.values);
+  };
+  OutputFile metrics(folder_->path() + "/metrics.jsonl"), modules(folder_->path() + "/modules.jsonl");
+  copy_lines(folder + "/metrics.jsonl", lines.steps, metrics, take_step);
+  copy_lines(folder + "/modules.jsonl", lines.modules, modules, take_modules);
+  metrics_.emplace(folder_->growing("metrics.jsonl"), std::move(metrics));
+  modules_.emplace(folder_->growing("modules.jsonl"), std::move(modules));
 }
 
 void Run::flush() {
-  if (!folder_) return;
-  if (!metrics_)
-    whole_file().save(partial_h5_);
-  else if (readable_)
-    show_to_readers();
-  waiting_ = 0;
-  flushed_ = std::chrono::steady_clock::now();
+  if (folder_ && !metrics_) save_h5();
 }
 
-void Run::show_to_readers() {
-  try {
-    if (!live_) {
-      std::vector<LiveHdf5File::Series> all;
-      for (const auto& [name, series] : recorded_) all.push_back({"/series/" + name, series.length});
-      live_.emplace(partial_h5_, file_, all);
-      for (const auto& [name, series] : recorded_)
-        live_->append("/series/" + name, numbers_of(series.rows.bytes()));
+// Reads each file once, and holds no more of it than some rows.
+void Run::save_h5() {
+  constexpr size_t block = 8192;
+  Hdf5Output output(partial_h5_, file_);
+  for (const auto& [name, series] : recorded_) {
+    const size_t row = series.length * sizeof(double), step = std::max<size_t>(block / row, 1) * row;
+    for (size_t done = 0; done < series.rows.size(); done += step) {
+      const std::string bytes = series.rows.bytes(done, step);
+      std::vector<double> rows(bytes.size() / sizeof(double));
+      std::memcpy(rows.data(), bytes.data(), bytes.size());
+      output.append("/series/" + name, rows, series.length);
     }
-    live_->flush();
-  } catch (const Error& error) {
-    readable_ = false;
-    live_.reset();
-    warn("{}; the run goes on, and its series can be read when it has ended", error.what());
   }
+  read_steps([&](const StepLine& line) {
+    for (const std::string& name : metric_names_)
+      output.append("/series/" + name, std::array{line.number(name)}, 1);
+  });
+  read_modules([&](const StepLine& line) {
+    output.append("/series/module_step", std::array{static_cast<double>(line.step)}, 1);
+    for (const auto& [name, value] : line.values)
+      if (const auto* row = std::get_if<std::vector<double>>(&value); row && !row->empty())
+        output.append("/series/" + name, *row, row->size());
+  });
+  output.save();
 }
 
 Csv& Run::csv(const std::string& name, const std::vector<std::string>& columns) {
   return csvs_.emplace_back(name, columns, spool_);
-}
-
-RunState Run::state() const {
-  RunState state;
-  for (const std::string& name : file_.names("/")) {
-    if (name == "config" || name == "environment" || name == "series") continue;
-    state.lists.emplace(name, file_.read_strings("/" + name));
-  }
-  for (const auto& [name, series] : recorded_) {
-    const std::vector<double> rows = numbers_of(series.rows.bytes());
-    const auto length = static_cast<int64_t>(series.length), n = static_cast<int64_t>(rows.size()) / length;
-    state.series.emplace(name, tensor(length == 1 ? Shape{n} : Shape{n, length}, rows));
-  }
-  return state;
-}
-
-void Run::restore(const RunState& state) {
-  for (const auto& [name, values] : state.series) {
-    const Tensor packed = contiguous(values);
-    const std::span<const double> numbers(packed.data<double>(), static_cast<size_t>(packed.numel()));
-    const size_t length = values.ndim() == 1 ? 1 : static_cast<size_t>(values.size(1));
-    for (size_t i = 0; i < numbers.size(); i += length) record(name, numbers.subspan(i, length));
-  }
-  for (const auto& [name, texts] : state.lists) file_.write("/" + name, texts);
-  if (const auto steps = state.lists.find("metrics"); steps != state.lists.end()) begin_steps(steps->second);
 }
 
 RunOptions Run::part(const std::string& name, int64_t seed) const {
@@ -267,10 +255,9 @@ int Run::finish() {
   if (!folder_) return failed_ ? 1 : 0;
   if (!environment_.contains("data")) environment_["data"] = Json::object();
   write_attributes(file_, "/environment", environment_);  // those that the study added
-  live_.reset();
-  whole_file().save(partial_h5_);
-  if (metrics_) metrics_->sync();
-  for (const Csv& csv : csvs_) write_file_atomically(folder_->partial(csv.name()), csv.text());
+  sync_lines();
+  save_h5();
+  for (const Csv& csv : csvs_) csv.save(folder_->partial(csv.name()));
   for (const auto& [name, text] : texts_) write_file_atomically(folder_->partial(name), text);
   const std::string summary_path = folder_->partial("summary.json");
 

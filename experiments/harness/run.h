@@ -9,7 +9,8 @@
 //   }
 //
 // While the body runs, only partial files are written. When it returns, run.h5, run.log, the CSV files and
-// summary.json appear; when it throws, nothing does. record_step() lets others follow the run.
+// summary.json appear; when it throws, nothing does. record_step() lets others follow the run. What a run
+// records is on the disk from then on: neither memory nor checkpoints grow with the steps.
 #pragma once
 
 #include <deque>
@@ -26,13 +27,6 @@
 #include "stats.h"
 
 namespace isobar {
-
-// RunState: what a Run was given so far, as plain values: a checkpoint holds it for the resumed run.
-
-struct RunState {
-  std::map<std::string, Tensor> series;                   // (rows) or (rows, length), f64; without "/series/"
-  std::map<std::string, std::vector<std::string>> lists;  // texts at the root of run.h5, as "modules"
-};
 
 // How a run was started; made by run_program.
 struct RunOptions {
@@ -58,7 +52,7 @@ class Run {
  public:
   static constexpr double no_theory = std::numeric_limits<double>::quiet_NaN();
 
-  // Takes the folder and writes a first run.partial.h5. Throws Error when it cannot (see ResultFolder).
+  // Takes the folder. Throws Error when it cannot (see ResultFolder).
   explicit Run(RunOptions options);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -83,21 +77,27 @@ class Run {
   // and tables take no memory that grows with the run: all but their ends are in a temporary file.
   void record(const std::string& name, double value);
   void record(const std::string& name, std::span<const double> row);
-  // A step is done: each metric is recorded in the series of its name (/metrics lists them), and all make a
-  // line of metrics.jsonl. From the first step on run.partial.h5 grows (LiveHdf5File), at most a second late;
-  // both stay if the run ends early, and an earlier run's files go. Steps count from 0, or from those
-  // restored, whose lines are written anew. Throws Error unless the names are always the same.
+  // A step is done: all metrics make a line of metrics.jsonl. In the end they are series of run.h5, and
+  // /metrics lists them. With the first step metrics.jsonl and modules.jsonl appear, which stay if the run
+  // ends early, and an earlier run's files go. Steps count from 0, or from those restored. Throws Error unless
+  // the names are always the same.
   void record_step(const std::vector<Metric>& metrics);
-  // Writes run.partial.h5, so that what was recorded so far survives a kill. Without steps it is written
-  // whole, in some ten milliseconds: call it now and then.
+  // A line of modules.jsonl, before the step's record_step(). In the end each list of numbers is a row of the
+  // series of its name in run.h5, a list of texts, the same in all lines, the texts of its name, and the step
+  // a row of /series/module_step; single numbers are in modules.jsonl alone.
+  void record_modules(const std::vector<StepValue>& values);
+  // How many steps are done.
+  int64_t steps() const { return lines_.steps; }
+  // The lines so far; none on ranks but the first.
+  void read_steps(const std::function<void(const StepLine&)>& take) const;
+  void read_modules(const std::function<void(const StepLine&)>& take) const;
+  // Writes all series and the study's own datasets to run.partial.h5, so that what was recorded so far
+  // survives a kill, in some ten milliseconds: call it now and then. A run that takes steps needs no such file.
   void flush();
-  // run.h5, for datasets and attributes of the study's own; and with all series so far.
+  // run.h5, for datasets and attributes of the study's own; it has no series until the end.
   Hdf5File& file() { return file_; }
-  Hdf5File& whole_file();
-  // Rows of a series so far; 0 where there is none.
-  size_t rows_of(const std::string& series) const;
-  // A new DIR/<name>; the reference stays valid. What is in a series too is written from it, once all steps are
-  // done: series are restored where a run goes on, tables are not.
+  // A new DIR/<name>; the reference stays valid. Tables of steps are written from the lines, once all steps are
+  // done: these are restored where a run goes on, tables are not.
   Csv& csv(const std::string& name, const std::vector<std::string>& columns);
   // A new DIR/<name> of this text.
   void text_file(const std::string& name, std::string text) { texts_.emplace_back(name, std::move(text)); }
@@ -129,9 +129,16 @@ class Run {
   std::string resume_command() const { return command("--resume", options_.folder); }
   // The program as it was called, with this option.
   std::string command(const std::string& flag, const std::string& value) const;
-  // What was recorded so far; and the same of a run that stopped, before anything else is recorded.
-  RunState state() const;
-  void restore(const RunState& state);
+  // What a checkpoint says of the lines: how many steps are done, and how many lines modules.jsonl has.
+  struct Lines {
+    static constexpr int64_t unknown = -1;
+    int64_t steps = 0, modules = 0;
+  };
+  // Brings all lines to the disk, so that a checkpoint never stands for lines that a power failure takes.
+  Lines sync_lines();
+  // Begins metrics.jsonl and modules.jsonl with so many lines of those in `folder`, which may be this run's.
+  // Throws Error where these are not there, before anything is changed in the folder of this run.
+  void restore(const std::string& folder, const Lines& lines);
 
   // --- talking: on stdout, or on stderr under --json
   template <class... Args>
@@ -159,18 +166,17 @@ class Run {
   int finish();
 
  private:
-  // Begins metrics.jsonl, with the lines of the steps that were restored.
-  void begin_steps(const std::vector<std::string>& names);
-  void show_to_readers();
+  void begin_lines();
+  void take_names(const std::vector<Metric>& metrics);
+  void take_texts(const std::vector<StepValue>& values);
+  void save_h5();
   void log_start();
   Json whole_summary() const;
   void report(const Json& summary);
 
-  // A series. `in_h5` counts the bytes of its rows that file_ has.
-  struct Recorded {
-    size_t length;
+  struct Series {
+    size_t length;  // of a row
     Spool rows;
-    size_t in_h5 = 0;
   };
 
   RunOptions options_;
@@ -180,14 +186,10 @@ class Run {
   RunLog log_;
   Hdf5File file_;
   std::shared_ptr<SpoolFile> spool_;
-  std::map<std::string, Recorded> recorded_;
-  std::optional<LiveHdf5File> live_;  // run.partial.h5 of a run that takes steps
-  bool readable_ = true;              // until live_ failed
-  size_t waiting_ = 0;                // bytes given to live_ since it was flushed
-  std::optional<MetricsFile> metrics_;
+  std::map<std::string, Series> recorded_;
+  std::optional<MetricsFile> metrics_, modules_;  // of a run that takes steps, on the first rank
   std::vector<std::string> metric_names_;
-  int64_t steps_ = 0;
-  std::chrono::steady_clock::time_point flushed_;
+  Lines lines_;
   std::deque<Csv> csvs_;
   std::vector<std::pair<std::string, std::string>> texts_;  // other files
   Json environment_, summary_ = Json::object(), timing_ = Json::object();

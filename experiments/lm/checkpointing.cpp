@@ -78,7 +78,19 @@ void Session::go_on(LanguageModel& model) {
   optimizer_.load(then.optimizer);
   ranks_.check_same("a newest checkpoint of step", std::to_string(then.step),
                     "give every rank the same folder");
-  run_.restore(then.run);
+  check(then.lines.modules != Run::Lines::unknown,
+        "--resume: the checkpoints in '{}' are of an older isobar, which kept a training's series in them; "
+        "finish it with that version, or --init_from {} begins anew with the weights",
+        folder, folder);
+  by_first(ranks_, [&] {
+    try {
+      run_.restore(folder, then.lines);
+    } catch (const Error& error) {
+      throw_error(
+          fmt::format("--resume: {}; --init_from {} begins anew with the weights", error.what(), folder));
+    }
+    return "";
+  });
   now_.step = then.step;
   now_.best_val_loss = then.best_val_loss;
   now_.skipped_steps = then.skipped_steps;
@@ -155,11 +167,10 @@ void Session::save(SaveAs as) {
   const std::string bad = ranks_.gather(ranks_.first() ? not_finite(now_) : "")[0];
   if (!bad.empty()) diverge(fmt::format("after step {}: {}", now_.step, bad));
   if (ranks_.first()) {
-    now_.run = run_.state();
+    now_.lines = run_.sync_lines();
     folder_.save(now_, as);
   }
   now_.optimizer.clear();
-  now_.run = {};
   if (as.step) saved_step_ = now_.step;
 }
 

@@ -3,7 +3,7 @@
 //   RunWatch run("runs/x");
 //   for (…) { run.refresh(seconds); print(run.row(…)); }
 //
-// It reads metrics.jsonl, and run.partial.h5 or run.h5 in a child process, and writes nothing. One thread.
+// It reads metrics.jsonl and modules.jsonl, and writes nothing. One thread.
 #pragma once
 
 #include "../../data/metrics_file.h"
@@ -28,9 +28,9 @@ class RunWatch {
   const MetricsLog& log() const { return log_; }
   int64_t steps_done() const { return static_cast<int64_t>(log_.steps().size()); }
   // Of the whole run; 0 while unknown.
-  int64_t total_steps() const { return total_steps_; }
+  int64_t total_steps() const { return modules_.size.steps; }
   // Empty before the first log step.
-  const std::vector<ModuleHistory>& modules() const { return modules_; }
+  const std::vector<ModuleHistory>& modules() const { return modules_.modules; }
 
   // Over the last half minute; NaN while there is but one, or the size of a step is unknown.
   double steps_per_second() const;
@@ -38,8 +38,6 @@ class RunWatch {
   double seconds_left() const;
 
  private:
-  void read_file();
-
   struct Moment {
     double seconds;
     int64_t steps;
@@ -48,8 +46,8 @@ class RunWatch {
   std::string folder_;
   RunPhase phase_ = RunPhase::stopped;
   MetricsLog log_;
-  int64_t total_steps_ = 0, tokens_per_step_ = 0;
-  std::vector<ModuleHistory> modules_;
+  StepLines module_lines_;
+  ModuleHistories modules_;
   std::deque<Moment> moments_;  // refreshes that saw new steps
 };
 

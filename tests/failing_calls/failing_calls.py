@@ -11,7 +11,7 @@ be short; of malloc, 200 drawn n's. After each run:
 
   - it ended with 0, and then every result is that of a run that nothing disturbed; or with 1 or 2 (verify: 3 too,
     where a study could not be run), and then with one line on stderr beside warnings; and by no signal;
-  - each result is absent, the one from before, or whole; metrics.jsonl may end early, after a whole line;
+  - each result is absent, the one from before, or whole; metrics.jsonl and modules.jsonl may end early, after a whole line;
   - the same command again (a training: --resume where it has checkpoints) meets nothing that it cannot read, gives
     the results of a run that nothing disturbed, and leaves nothing temporary.
 
@@ -146,7 +146,7 @@ class Trials:
             old = with_old and name in program.old and value in (b"old", "old")
             if value == whole or (code != 0 and old):
                 continue
-            if code != 0 and name.endswith("metrics.jsonl") and whole.startswith(value) and value[-1:] in (b"", b"\n"):
+            if code != 0 and name.endswith(".jsonl") and whole.startswith(value) and value[-1:] in (b"", b"\n"):
                 continue
             if code != 0 and name in program.earlier:  # plain() has read it as JSON
                 continue
@@ -203,7 +203,8 @@ def programs_of(trials):
     shutil.copytree(trained, half)
     for path in (half / "run").rglob("*"):
         step = re.fullmatch(r"step_(\d+)", path.stem)
-        if path.is_file() and path.stem != "best" and not (step and int(step[1]) <= HALF):
+        stays = path.stem == "best" or path.suffix == ".jsonl" or (step and int(step[1]) <= HALF)
+        if path.is_file() and not stays:
             path.unlink()
     run = ["run/*.h5", "run/*.csv", "run/*.json*", "run/checkpoints/*"]
     return [

@@ -7,9 +7,9 @@ A small checkpoint, bad step, token store and exported model are changed, a muta
 bytes of header or data, then both checksums computed anew. Every program that reads such files gets each
 mutant under MALLOC_PERTURB_=1 and =255, which fill memory that is handed out and freed. Both must do the
 same: exit code 2, one line and no results, or what they do with a file of the same content that
-written_anew() read and wrote, in another order. `isobar watch` shows the same twice for a changed run.h5. No
-signal, no other exit code. Exits with 0 if all held, 1 if not, 77 where libxxhash is missing."""
-import argparse, collections, concurrent.futures, ctypes, json, os, pathlib, random, re, shutil, struct, subprocess, sys, tempfile
+written_anew() read and wrote, in another order. `isobar watch` shows the same twice for changed lines of a run.
+No signal, no other exit code. Exits with 0 if all held, 1 if not, 77 where libxxhash is missing."""
+import argparse, collections, concurrent.futures, ctypes, json, os, pathlib, random, shutil, struct, subprocess, sys, tempfile
 
 MODEL = """--threads 1 --n_layer 1 --n_head 1 --n_kv_head 1 --n_embd 8 --block_size 8 --batch_size 2 --warmup_iters 0
  --eval_interval 3 --eval_iters 1 --log_interval 5 --checkpoint_interval 2 --keep 9"""
@@ -26,8 +26,11 @@ TRIALS = [
     ("token store", "it.safetensors", f"train_lm {MODEL} --max_iters 2 --corpus it.safetensors --out out"),
     ("model", "it/model.safetensors", "isobar import it/model.safetensors -o out.safetensors"),
     ("model", "it/model.safetensors", f"train_lm --init_from it {FINE_TUNE}"),
-    ("series", "run/run.h5", "isobar watch run --once"),  # HDF5, without checksums
+    ("lines", "run/metrics.jsonl", "isobar watch run --once"),  # without checksums
+    ("module lines", "run/modules.jsonl", "isobar watch run --once"),
+    ("module lines", "run/modules.jsonl", "train_lm --threads 1 --resume run"),
 ]
+LINES = ("lines", "module lines")
 COMPARED = ("metrics.jsonl", "loss.csv", "layers.csv", "config.json", "tokenizer.json")  # and every other safetensors file
 DIGITS, DATA_DIGITS = 33, 33 + 16 + len('","XXH3_of_data":"')  # where the checksums are
 
@@ -37,8 +40,8 @@ def checksum(data):
 
 
 def sealed(data, kind):
-    """The bytes with right checksums; models and series have none."""
-    if kind in ("model", "series"):
+    """The bytes with right checksums; models and lines have none."""
+    if kind in ("model", *LINES):
         return bytes(data)
     data = bytearray(data)
     begin = 8 + struct.unpack("<Q", data[:8])[0]
@@ -70,11 +73,7 @@ def written_anew(data, kind):
 def changed(data, rng, kind):
     """One to three bytes changed: in the header, where the format's words and numbers are, or anywhere."""
     data = bytearray(data)
-    end, first = len(data) if kind == "series" else 8 + struct.unpack("<Q", data[:8])[0], 0
-    if kind == "series" and rng.random() < 0.3:  # a contiguous dataset becomes a compact one of 0 to 255 bytes
-        at = rng.choice([m.start() for m in re.finditer(b"\3\1[^\0].{7}[^\0].{7}", data, re.DOTALL)])
-        data[at + 1:at + 4] = bytes([0, rng.randrange(256), 0])
-        return bytes(data)
+    end, first = len(data) if kind in LINES else 8 + struct.unpack("<Q", data[:8])[0], 0
     for _ in range(rng.randint(1, 3)):
         at = rng.randrange(first, end if rng.random() < 0.6 else len(data))
         if kind == "token store" and at < DIGITS:
@@ -110,7 +109,7 @@ class Trials:
             if done.returncode != ("1e30" in words):
                 sys.exit(f"{words}: exit code {done.returncode}: {done.stderr.decode()}")
         made = {"checkpoint": STEP, "bad step": "bad/bad_step.safetensors", "token store": "tokens.safetensors",
-                "model": "it/model.safetensors", "series": "run/run.h5"}
+                "model": "it/model.safetensors", "lines": "run/metrics.jsonl", "module lines": "run/modules.jsonl"}
         return {kind: (place / name).read_bytes() for kind, name in made.items()}
 
     def outcome(self, trial, data, perturb):
@@ -122,9 +121,11 @@ class Trials:
             os.link(clean / "text.txt", place / "text.txt")
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_bytes(data)
-            if kind == "series":
-                for beside in ("metrics.jsonl", "summary.json"):
-                    shutil.copy(clean / "run" / beside, place / "run")
+            if kind in LINES or "--resume" in command:
+                beside = {"metrics.jsonl", "modules.jsonl"} | ({STEP[4:]} if "--resume" in command else {"summary.json"})
+                for name_beside in beside - {name[4:]}:
+                    (place / "run" / name_beside).parent.mkdir(exist_ok=True)
+                    shutil.copy(clean / "run" / name_beside, place / "run" / name_beside)
             if kind == "model":
                 for beside in ("config.json", "tokenizer.json"):
                     shutil.copy(clean / "it" / beside, place / "it")
@@ -148,7 +149,7 @@ class Trials:
                 return (None if clear else f"not one line: {one}"), False
         elif code not in (0, 1):
             return f"exit code {code}: {said[-300:]}", False
-        if kind == "series":
+        if kind in LINES:
             return None, True
         try:
             twin = written_anew(data, kind)

@@ -1,4 +1,5 @@
-// A run that takes steps, seen while it grows: metrics.jsonl, run.partial.h5 and the program watch.
+// A run that takes steps, seen while it grows: metrics.jsonl, modules.jsonl and the program watch.
+#include <bit>
 #include <regex>
 
 #include "../../experiments/watch/view.h"
@@ -40,58 +41,113 @@ int64_t lines_of(const std::string& path) {
   return std::count(text.begin(), text.end(), '\n');
 }
 
-TEST_CASE("a step makes a line of metrics.jsonl at once, and a row of run.partial.h5") {
+// What record_modules() of module_series.h writes, of two modules.
+std::vector<StepValue> two_modules(double std) {
+  const std::vector<double> values = {std, 0.5};
+  std::vector<StepValue> line = {{"steps", 4.0},
+                                 {"tokens_per_step", 100.0},
+                                 {"modules", std::vector<std::string>{"blocks.0", "norm"}},
+                                 {"module_types", std::vector<std::string>{"TransformerBlock", "RMSNorm"}}};
+  for (const char* name :
+       {"module_std", "module_mean", "module_rms", "module_grad_norm", "module_zeros", "module_saturated"})
+    line.push_back({name, values});
+  return line;
+}
+
+TEST_CASE("a line reads back the very numbers that were written") {
+  std::vector<double> numbers = {
+      0.0,      -0.0,     0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, 1e15, 1e16, 12345678901234567.0,
+      INFINITY, -INFINITY};
+  for (uint64_t i = 0; i < 2000; ++i) {
+    const double any = std::bit_cast<double>(Rng(5).split(i).key());
+    if (!std::isnan(any)) numbers.push_back(any);
+  }
+  const std::vector<std::string> texts = {"inf", "", "a \"b\"\n", "ß"};
+  const std::string written = step_line(
+      3,
+      {{"one", -0.0}, {"none", NAN}, {"all", numbers}, {"texts", texts}, {"empty", std::vector<double>()}});
+  CHECK(written.ends_with("}\n"));
+  const StepLine read = parse_step_line(written.substr(0, written.size() - 1));
+  CHECK(read.step == 3);
+  CHECK(std::signbit(read.number("one")));
+  CHECK(std::isnan(read.number("none")));
+  CHECK(std::ranges::equal(read.numbers("all"), numbers, {}, std::bit_cast<uint64_t, double>,
+                           std::bit_cast<uint64_t, double>));
+  CHECK(read.texts("texts") == texts);
+  CHECK(read.texts("empty").empty());
+  CHECK(step_line(3, read.values) == written);
+  CHECK(message_of([&] { read.number("all"); }) == "wanted a number as 'all'");
+  CHECK(message_of([&] { read.number("other"); }) == "wanted a value 'other'");
+  CHECK(message_of([&] { read.texts("all"); }) == "wanted a list of texts as 'all'");
+}
+
+TEST_CASE(
+    "a step makes a line of metrics.jsonl at once, a log step one of modules.jsonl, and run.h5 has both") {
   const TemporaryFolder folder;
   CHECK(metrics_line(7, {{"a", INFINITY}, {"b", -INFINITY}, {"c", 1e-9}}) ==
         "{\"step\":7,\"a\":\"inf\",\"b\":\"-inf\",\"c\":1e-09}\n");
   const Outcome outcome = study(folder / "r", [&](Run& run) {
+    run.record_modules(two_modules(1));
     take_steps(run, 0, 3);
+    run.record_modules(two_modules(NAN));
     CHECK(lines_of(folder / "r/metrics.jsonl") == 3);
-    CHECK(std::filesystem::exists(folder / "r/run.partial.h5"));
-    run.record("late", 2.5);  // a series that the growing file has not
-    run.flush();
+    CHECK(lines_of(folder / "r/modules.jsonl") == 2);
+    run.record("late", 2.5);
+    run.flush();  // the lines are there already
+    CHECK_FALSE(std::filesystem::exists(folder / "r/run.partial.h5"));
     take_steps(run, 3, 4);
     CHECK(message_of([&] {
             run.record_step({{"val_loss", 1}, {"loss", 1}});
           }) == "record_step: wanted the metrics of the first step in its order, loss, val_loss");
+    CHECK(message_of([&] { run.record("loss", 1); }) == "series 'loss': has that metric's values already");
   });
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(file_text(folder / "r/metrics.jsonl") == four_lines);
   const Hdf5File file = Hdf5File::open(folder / "r/run.h5");
-  CHECK(file.read("/series/loss").numel() == 4);
+  CHECK(file.read("/series/loss").to_vector<double>() == std::vector<double>{1, 0.5, 1.0 / 3, 0.25});
   CHECK(file.read("/series/late").numel() == 1);
+  CHECK(file.read("/series/module_step").to_vector<double>() == std::vector<double>{0, 3});
+  CHECK(file.read("/series/module_std").shape() == Shape{2, 2});
+  CHECK(file.read("/series/module_std").at({0, 0}) == 1);
+  CHECK(std::isnan(file.read("/series/module_std").at({1, 0})));
+  CHECK(file.read_strings("/modules") == std::vector<std::string>{"blocks.0", "norm"});
   CHECK(file.read_strings("/metrics") == std::vector<std::string>{"loss", "val_loss"});
-  CHECK_FALSE(std::filesystem::exists(folder / "r/run.partial.h5"));
+  CHECK_FALSE(file.has("/series/steps"));
 }
 
 TEST_CASE("a run that stops leaves the steps it took, and one that goes on has their lines") {
   const TemporaryFolder folder;
-  RunState state;
+  Run::Lines lines;
   const auto stopped = [&](Run& run) {
+    run.record_modules(two_modules(1));
     take_steps(run, 0, 2);
-    state = run.state();
+    lines = run.sync_lines();
+    run.record_modules(two_modules(2));
     take_steps(run, 2, 3);
     throw Interrupted("stopped");
   };
   CHECK(study(folder / "r", stopped).code == 130);
   CHECK(lines_of(folder / "r/metrics.jsonl") == 3);
-  CHECK(Hdf5File::open(folder / "r/run.partial.h5").read("/series/loss").numel() == 3);
+  CHECK(lines_of(folder / "r/modules.jsonl") == 2);
 
   // kill -9 in the middle of a line
   std::ofstream(folder / "r/metrics.jsonl", std::ios::app) << "{\"step\":3,\"lo";
-  for (const char* name : {"r", "elsewhere"}) {
+  std::string modules;
+  for (const char* name : {"elsewhere", "r"}) {
     const Outcome more = study(folder / name, [&](Run& run) {
-      run.restore(state);
+      run.restore(folder / "r", lines);
       CHECK(lines_of(folder / name + std::string("/metrics.jsonl")) == 2);
+      CHECK(lines_of(folder / name + std::string("/modules.jsonl")) == 1);
       take_steps(run, 2, 4);
     });
     INFO(more.err);
     CHECK(more.code == 0);
     CHECK(file_text(folder / name + "/metrics.jsonl") == four_lines);
+    const Hdf5File file = Hdf5File::open(folder / name + "/run.h5");
+    CHECK(file.read("/series/loss").to_vector<double>() == std::vector<double>{1, 0.5, 1.0 / 3, 0.25});
+    CHECK(file.read("/series/module_std").shape() == Shape{1, 2});
   }
-  CHECK(Hdf5File::open(folder / "r/run.h5").read("/series/loss").to_vector<double>() ==
-        std::vector<double>{1, 0.5, 1.0 / 3, 0.25});
 
   // Another run takes the place of a finished one with its first step, not before.
   CHECK(study(
@@ -103,26 +159,28 @@ TEST_CASE("a run that stops leaves the steps it took, and one that goes on has t
   CHECK_FALSE(std::filesystem::exists(folder / "r/summary.json"));
 }
 
-TEST_CASE("a disk that has no room for a growing run.partial.h5 costs one warning, for the metrics the run") {
+TEST_CASE("a link in the place of the lines is replaced, and what it names stays as it is") {
   const TemporaryFolder folder;
-  const FileSizeLimit limit(50'000);  // enough for the first run.partial.h5, not for one that grows
-  const Outcome outcome = study(folder / "r", [](Run& run) {
-    for (int i = 0; i < 3; ++i) {
-      run.record_step({{"loss", 1}});
-      run.flush();
-    }
-  });
-  CAPTURE(outcome.err);
-  CHECK(outcome.code == 0);
-  CHECK(holds(outcome.err, "warning: file: cannot write"));
-  CHECK(holds(outcome.err, "File too large; the run goes on"));
-  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-  CHECK(Hdf5File::open(folder / "r/run.h5").read("/series/loss").numel() == 3);
-  MetricsFile file(folder / "metrics.jsonl", "");
+  std::filesystem::create_directory(folder / "r");
+  folder.write("mine", "the user's own");
+  for (const char* name : {"r/metrics.jsonl", "r/modules.jsonl"})
+    std::filesystem::create_symlink(folder / "mine", folder / name);
+  CHECK(study(folder / "r", [](Run& run) { take_steps(run, 0, 4); }).code == 0);
+  CHECK(file_text(folder / "mine") == "the user's own");
+  CHECK(file_text(folder / "r/metrics.jsonl") == four_lines);
+}
+
+TEST_CASE("a disk that has no room for a line ends the run") {
+  const TemporaryFolder folder;
+  const FileSizeLimit limit(50'000);
+  MetricsFile file(folder / "metrics.jsonl");
   const std::string line(10'000, 'x');
   CHECK(message_of([&] {
           for (int i = 0; i < 6; ++i) file.append(line);
         }) == "file: cannot write '" + folder / "metrics.jsonl" + "': File too large");
+  const Outcome outcome = study(folder / "r", [](Run& run) { take_steps(run, 0, 5000); });
+  CHECK(outcome.code == 2);
+  CHECK(holds(outcome.err, "r/metrics.jsonl': File too large"));
 }
 
 TEST_CASE("a log of metrics follows its file: whole lines, a replaced file, no other text") {
@@ -164,19 +222,22 @@ TEST_CASE("a log of metrics follows its file: whole lines, a replaced file, no o
 
 TEST_CASE("a screen of a watched run fits its terminal") {
   const TemporaryFolder folder;
-  const auto with_sizes = [](Run& run) {
-    run.file().set_attribute("/", "steps", int64_t{4});
-    run.file().set_attribute("/", "tokens_per_step", int64_t{100});
+  const auto stops = [](Run& run) {
     take_steps(run, 0, 2);
     throw Interrupted("");
   };
-  study(folder / "r", with_sizes);
+  study(folder / "r", [&](Run& run) {
+    std::vector<StepValue> none = two_modules(1);
+    for (size_t i = 2; i < none.size(); ++i) none[i].value = std::vector<double>();
+    run.record_modules(none);
+    stops(run);
+  });
   study(folder / "m", [&](Run& run) {
-    run.file().write("/modules", std::vector<std::string>{"blocks.0", "norm"});
-    run.file().write("/module_types", std::vector<std::string>{"TransformerBlock", "RMSNorm"});
-    for (const char* name : {"module_std", "module_mean", "module_grad_norm"})
-      for (int step = 1; step < 3; ++step) run.record(name, std::vector<double>{1.0 * step, 0.5});
-    with_sizes(run);
+    run.record_modules(two_modules(1));
+    take_steps(run, 0, 1);
+    run.record_modules(two_modules(2));
+    take_steps(run, 1, 2);
+    throw Interrupted("");
   });
   RunWatch run(folder / "r");
   CHECK(run.refresh(0));
@@ -211,17 +272,19 @@ TEST_CASE("a screen of a watched run fits its terminal") {
 
 TEST_CASE("others read a run of train_lm while it grows, and what it leaves when it is killed") {
   const TemporaryFolder folder, streams, watch_streams;
-  const std::string run = folder / "run", metrics = run + "/metrics.jsonl", h5 = run + "/run.partial.h5";
+  const std::string run = folder / "run", metrics = run + "/metrics.jsonl", modules = run + "/modules.jsonl";
   StartedProgram training(endless(run), streams);
   INFO(training.err());
-  const auto rows = [&] {
-    const Hdf5File file = Hdf5File::open_live(h5);
-    return file.has("/series/loss") ? file.read("/series/loss").numel() : 0;
-  };
   REQUIRE(wait_until(training, [&] { return lines_of(metrics) > 10; }));
-  REQUIRE(wait_until(training, [&] { return rows() > 10; }));
-  const int64_t before = rows();
-  REQUIRE(wait_until(training, [&] { return rows() > before; }));  // it is the writer's file that grows
+  ModuleHistories seen;
+  StepLines lines(modules);
+  REQUIRE(lines.read([&](const StepLine& line) { seen.add(line); }) > 0);
+  const size_t before = seen.steps.size();
+  REQUIRE(wait_until(training, [&] {
+    lines.read([&](const StepLine& line) { seen.add(line); });
+    return seen.steps.size() > before;
+  }));
+  CHECK(seen.size.steps == 1000000);
   CHECK(phase_of(run) == RunPhase::running);
 
   StartedProgram watch({"isobar", "watch", run, "--interval", "0.1"}, watch_streams);
@@ -240,19 +303,13 @@ TEST_CASE("others read a run of train_lm while it grows, and what it leaves when
   CHECK(to_the_end.err().starts_with("isobar watch: " + run + ": stopped before its end, "));
   CHECK(holds(to_the_end.err(), "train_lm --resume " + run));
 
-  // All series that were there from the first step, as the lines have them.
-  const Hdf5File left = Hdf5File::open_live(h5);
+  // Every line but a last one that was cut off is whole.
   MetricsLog log(metrics);
   CHECK(log.read());
-  for (const MetricsLog::Column& column : log.columns()) {
-    const std::vector<double> series = left.read("/series/" + column.name).to_vector<double>();
-    REQUIRE(series.size() > 10);
-    REQUIRE(series.size() <= column.values.size());
-    for (size_t i = 0; i < series.size(); ++i)
-      CHECK((series[i] == column.values[i] || (std::isnan(series[i]) && std::isnan(column.values[i]))));
-  }
-  CHECK(left.read("/series/module_std").size(1) ==
-        static_cast<int64_t>(left.read_strings("/modules").size()));
+  CHECK(static_cast<int64_t>(log.steps().size()) == lines_of(metrics));
+  seen = {};
+  CHECK(StepLines(modules).read([&](const StepLine& line) { seen.add(line); }) == lines_of(modules));
+  CHECK_FALSE(std::filesystem::exists(run + "/run.partial.h5"));
   ran("isobar watch", run + " --once");
 }
 

@@ -45,9 +45,7 @@ struct Trained {
     now.best_val_loss = 2.5;
     now.skipped_steps = 1;
     now.corpus = "0123456789abcdef";
-    now.run.series.emplace("loss", tensor({3}, std::vector<double>{3, std::nan(""), 1e-310}));
-    now.run.series.emplace("rows", tensor({1, 2}, std::vector<double>{1, 2}));
-    now.run.lists.emplace("modules", std::vector<std::string>{"a", "", "ß"});
+    now.lines = {step, std::min<int64_t>(step, 3)};
     return now;
   }
 };
@@ -73,9 +71,8 @@ TEST_CASE("a checkpoint gives back every bit") {
   CHECK(loaded.best_val_loss == 2.5);
   CHECK(loaded.skipped_steps == 1);
   CHECK(loaded.corpus == saved.corpus);
-  CHECK(same_bits(loaded.run.series.at("loss"), saved.run.series.at("loss")));
-  CHECK(loaded.run.series.at("rows").shape() == Shape{1, 2});
-  CHECK(loaded.run.lists == saved.run.lists);
+  CHECK(loaded.lines.steps == 7);
+  CHECK(loaded.lines.modules == 3);
   CHECK(checkpoint_bytes(loaded) == checkpoint_bytes(saved));
 }
 
@@ -205,7 +202,6 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
   const auto tokenizer = [](std::string json) {
     return [json](Checkpoint& c) { c.tokenizer = std::make_shared<FakeTokenizer>(json); };
   };
-  const auto series = [](Tensor values) { return [values](Checkpoint& c) { c.run.series["x"] = values; }; };
   constexpr int64_t huge = int64_t{1} << 60;
   // One row a line reads best: the formatter would spread each over four.
   // clang-format off
@@ -228,8 +224,8 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
       {"wanted a step from 0 to 1500, got -1", [](Checkpoint& c) { c.step = -1; }},
       {"wanted a step from 0 to 1500, got 1501", [](Checkpoint& c) { c.step = 1501; }},
       {"wanted from 0 to 7 skipped steps, got 8", [](Checkpoint& c) { c.skipped_steps = 8; }},
-      {"rows of f64 in series 'x'", series(zeros({3}))},
-      {"rows of f64 in series 'x'", series(zeros({1, 1, 1}, Dtype::f64))},
+      {"wanted from 0 to 7 module_lines, got 8", [](Checkpoint& c) { c.lines.modules = 8; }},
+      {"wanted from 0 to 7 module_lines, got -2", [](Checkpoint& c) { c.lines.modules = -2; }},
   };
   // clang-format on
   const TemporaryFolder folder;
@@ -248,7 +244,7 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
   // Other files with right checksums: those of another kind and version, without a part, with another dtype.
   const auto refusal = [&](const FileKind& kind, const std::function<void(Safetensors&)>& edit) {
     save_checkpoint(folder / "x.safetensors", trained.checkpoint());
-    Safetensors file = read_checked(folder / "x.safetensors", {"checkpoint", 3, ""});
+    Safetensors file = read_checked(folder / "x.safetensors", {"checkpoint", 4, ""});
     edit(file);
     folder.write("x.safetensors", checked_bytes(file, kind));
     return message_of([&] { load_checkpoint(folder / "x.safetensors"); });
@@ -258,17 +254,33 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
     return [key](Safetensors& file) { CHECK(file.metadata.erase(key) == 1); };
   };
   const std::string who = folder / "x.safetensors" + ": ";
-  CHECK(refusal({"checkpoint", 3, ""}, nothing) == "");
+  CHECK(refusal({"checkpoint", 4, ""}, nothing) == "");
   CHECK(refusal({"token store", 2, ""}, nothing) == who + "is no isobar checkpoint, but 'token store'");
-  CHECK(refusal({"checkpoint", 4, ""}, nothing)
-            .starts_with(who + "wanted an isobar checkpoint of version 3, got version 4; "));
+  for (const int64_t version : {2, 5})
+    CHECK(refusal({"checkpoint", version, ""}, nothing)
+              .starts_with(
+                  who + fmt::format("wanted an isobar checkpoint of version 4, got version {}; ", version)));
   for (const std::string key :
        {"config", "tokenizer", "step", "key", "best_val_loss", "skipped_steps", "corpus"})
-    CHECK(refusal({"checkpoint", 3, ""}, without(key)) == who + "its metadata have no " + key);
-  CHECK(refusal({"checkpoint", 3, ""}, [](Safetensors& file) { file.metadata["step"] = "7 "; }) ==
+    CHECK(refusal({"checkpoint", 4, ""}, without(key)) == who + "its metadata have no " + key);
+  CHECK(refusal({"checkpoint", 4, ""}, [](Safetensors& file) { file.metadata["step"] = "7 "; }) ==
         who + "wanted a number as step of the metadata");
-  CHECK(refusal({"checkpoint", 3, ""}, [](Safetensors& file) { file.texts["run/lists/x"] = "half"; }) ==
-        who + "wanted a NUL after each text of 'run/lists/x'");
+}
+
+TEST_CASE("of a checkpoint of version 3, which had the series, the model is read and the lines are unknown") {
+  const TemporaryFolder folder;
+  Trained trained;
+  const std::string path = folder / "x.safetensors";
+  save_checkpoint(path, trained.checkpoint());
+  Safetensors file = read_checked(path, {"checkpoint", 4, ""});
+  file.metadata.erase("module_lines");
+  file.tensors.emplace("run/series/loss", tensor({7}, std::vector<double>(7, 2.5)));
+  file.texts.emplace("run/lists/metrics", std::string("loss\0", 5));
+  folder.write("x.safetensors", checked_bytes(file, {"checkpoint", 3, ""}));
+  const Checkpoint old = load_checkpoint(path);
+  LanguageModel model = model_of(old);
+  CHECK(same(named_state(model), named_state(trained.model)));
+  CHECK(old.lines.modules == Run::Lines::unknown);
 }
 
 }  // namespace isobar::checkpoint_test

@@ -1,6 +1,7 @@
 // train_lm killed, interrupted and resumed, as its users meet it.
 #include <doctest/doctest.h>
 
+#include "../../data/checked_file.h"
 #include "../../experiments/lm/checkpoints/checkpoint.h"
 #include "../message_of.h"
 #include "../replay.h"
@@ -46,7 +47,7 @@ std::string step_path(const std::string& run, int64_t step) {
 
 // Weights, moments, series and summary are equal, byte for byte but for timing and environment.
 void check_equal(const std::string& a, const std::string& b) {
-  for (const char* name : {"loss.csv", "layers.csv", "metrics.jsonl"}) {
+  for (const char* name : {"loss.csv", "layers.csv", "metrics.jsonl", "modules.jsonl"}) {
     CAPTURE(name);
     CHECK(file_text(a + "/" + name) == file_text(b + "/" + name));
   }
@@ -59,7 +60,7 @@ void check_equal(const std::string& a, const std::string& b) {
   }
   for (const char* list : {"/modules", "/module_types", "/weights", "/metrics"})
     CHECK(one.read_strings(list) == two.read_strings(list));
-  // The last checkpoint has all weights, moments and counts, and what was recorded.
+  // The last checkpoint has all weights, moments and counts.
   CHECK((file_text(step_path(a, steps)) == file_text(step_path(b, steps))));
   CHECK((file_text(a + "/checkpoints/best.safetensors") == file_text(b + "/checkpoints/best.safetensors")));
 }
@@ -180,7 +181,24 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
   refused(with(words, {"--out", run}), "go on with --resume");
   refused({"train_lm", "--resume", whole}, "holds a finished run: nothing is left to do");
 
-  // A damaged checkpoint is named and the one before it taken, here into another folder.
+  // Lines that are not there, or not those of the steps, and nothing is changed.
+  for (const std::string name : {"metrics.jsonl", "modules.jsonl"}) {
+    const std::string path = run + "/" + name, lines = file_text(path);
+    const std::string other = "{\"step\":7000,\"loss\":1}\n" + lines;
+    std::filesystem::remove(path);
+    refused({"train_lm", "--resume", run}, path + ": wanted at least ");
+    std::ofstream(path) << lines.substr(0, lines.find('\n'));
+    refused({"train_lm", "--resume", run}, " whole lines, got 0");
+    std::ofstream(path) << other;
+    refused({"train_lm", "--resume", run}, path + ": line 1: wanted ");
+    CHECK(file_text(path) == other);
+    std::ofstream(path) << lines;
+  }
+
+  // A damaged checkpoint is named and the one before it taken, here into another folder. Lines of later steps,
+  // and what a kill or a power failure left of them, are cut.
+  std::ofstream(run + "/metrics.jsonl", std::ios::app) << std::string(100, '\0') << "\n{\"step\":40,\"lo";
+  std::ofstream(run + "/modules.jsonl", std::ios::app) << "{\"step\":40,\"ste";
   const std::string newest = step_path(run, newest_step(run));
   std::string bytes = file_text(newest);
   bytes[bytes.size() / 2] ^= 4;
@@ -201,6 +219,23 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
   const Checkpoint end = load_checkpoint(step_path(whole, steps));
   const Checkpoint same = load_checkpoint(step_path(folder / "again", steps));
   for (size_t i = 0; i < end.model.size(); ++i) CHECK(same_bits(end.model[i].tensor, same.model[i].tensor));
+}
+
+TEST_CASE("a training whose checkpoints have its series, as an older isobar wrote them, is not resumed") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  REQUIRE(finished(with(training(folder), {"--out", run})).code == 0);
+  std::filesystem::remove(run + "/summary.json");
+  for (const std::string& path : checkpoint_files(run)) {
+    Safetensors file = read_checked(path, {"checkpoint", 4, ""});
+    file.metadata.erase("module_lines");
+    std::ofstream(path, std::ios::binary) << checked_bytes(file, {"checkpoint", 3, ""});
+  }
+  const Outcome refused = finished({"train_lm", "--resume", run});
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err, "are of an older isobar"));
+  CHECK(holds(refused.err, "--init_from " + run));
+  CHECK(finished({"isobar", "sample", run, "--max_new_tokens", "2"}).code == 0);
 }
 
 TEST_CASE("a second Ctrl-C stops at once") {

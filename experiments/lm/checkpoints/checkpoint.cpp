@@ -10,9 +10,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Version 3 is the first one in safetensors.
+// Version 3 is the first one in safetensors; its models are read, its trainings are not resumed.
 const FileKind checkpoint_kind{
-    "checkpoint", 3, "the isobar that wrote it exports its model (isobar export), which isobar import reads"};
+    "checkpoint", 4, "the isobar that wrote it exports its model (isobar export), which isobar import reads",
+    3};
 constexpr std::string_view checkpoint_extension = ".safetensors";
 
 std::string bad_number(const NamedTensor& named) {
@@ -25,36 +26,10 @@ std::string bad_number(const NamedTensor& named) {
   });
 }
 
-// Each text with a NUL after it.
-std::string joined_texts(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) (all += text).push_back('\0');
-  return all;
-}
-
-std::vector<std::string> split_texts(std::string_view all, const std::string& name) {
-  check(all.empty() || all.back() == '\0', "wanted a NUL after each text of '{}'", name);
-  std::vector<std::string> texts;
-  for (size_t end; (end = all.find('\0')) != std::string_view::npos; all.remove_prefix(end + 1))
-    texts.emplace_back(all.substr(0, end));
-  return texts;
-}
-
-void store_run(Safetensors& file, const RunState& run) {
-  for (const auto& [name, values] : run.series) file.tensors.emplace("run/series/" + name, values);
-  for (const auto& [name, texts] : run.lists) file.texts.emplace("run/lists/" + name, joined_texts(texts));
-}
-
-RunState stored_run(const Safetensors& file) {
-  RunState run;
-  for (const auto& [name, values] : stored_tensors(file, "run/series")) {
-    check(values.dtype() == Dtype::f64 && (values.ndim() == 1 || values.ndim() == 2),
-          "wanted rows of f64 in series '{}', got {} {}", name, values.dtype(), values.shape());
-    run.series.emplace(name, values);
-  }
-  for (const auto& [name, text] : file.texts)
-    if (name.starts_with("run/lists/")) run.lists.emplace(name.substr(10), split_texts(text, name));
-  return run;
+// Version 3 had the series in the checkpoint itself.
+int64_t lines_of_modules(const Safetensors& file) {
+  return file.metadata.contains("module_lines") ? stored_number<int64_t>(file, "module_lines")
+                                                : Run::Lines::unknown;
 }
 
 // The content of a file whose checksum is right, still distrusted.
@@ -69,12 +44,14 @@ Checkpoint parse(const Safetensors& file) {
   checkpoint.best_val_loss = stored_number<double>(file, "best_val_loss");
   checkpoint.skipped_steps = stored_number<int64_t>(file, "skipped_steps");
   checkpoint.corpus = stored_text(file, "corpus");
-  checkpoint.run = stored_run(file);
+  checkpoint.lines = {checkpoint.step, lines_of_modules(file)};
   const int64_t steps = config_of(checkpoint).max_iters;
   check(checkpoint.step >= 0 && checkpoint.step <= steps, "wanted a step from 0 to {}, got {}", steps,
         checkpoint.step);
   check(checkpoint.skipped_steps >= 0 && checkpoint.skipped_steps <= checkpoint.step,
         "wanted from 0 to {} skipped steps, got {}", checkpoint.step, checkpoint.skipped_steps);
+  check(checkpoint.lines.modules >= Run::Lines::unknown && checkpoint.lines.modules <= checkpoint.step,
+        "wanted from 0 to {} module_lines, got {}", checkpoint.step, checkpoint.lines.modules);
   return checkpoint;
 }
 
@@ -106,10 +83,10 @@ std::string checkpoint_bytes(const Checkpoint& checkpoint) {
                    {"key", std::to_string(checkpoint.key)},
                    {"best_val_loss", fmt::format("{}", checkpoint.best_val_loss)},
                    {"skipped_steps", std::to_string(checkpoint.skipped_steps)},
-                   {"corpus", checkpoint.corpus}};
+                   {"corpus", checkpoint.corpus},
+                   {"module_lines", std::to_string(checkpoint.lines.modules)}};
   store_tensors(file, "model", checkpoint.model);
   store_tensors(file, "optimizer", checkpoint.optimizer);
-  store_run(file, checkpoint.run);
   return checked_bytes(std::move(file), checkpoint_kind);
 }
 

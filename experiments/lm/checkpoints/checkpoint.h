@@ -27,7 +27,7 @@ struct Checkpoint {
   double best_val_loss = std::numeric_limits<double>::infinity();
   int64_t skipped_steps = 0;  // for numbers that were not finite
   std::string corpus = "";    // checksum of the tokens that the run learns from
-  RunState run = {};
+  Run::Lines lines = {};      // of the run's metrics.jsonl and modules.jsonl
 };
 
 // Names the first number of model and optimizer that is not finite, or "".

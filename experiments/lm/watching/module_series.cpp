@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "../../../data/utf8_stream.h"
 #include "../../harness/lists.h"
 #include "../../harness/table.h"
 #include "../../harness/text_chart.h"
@@ -11,38 +12,15 @@ namespace {
 
 std::string shown(const std::string& path) { return path.empty() ? "(model)" : path; }
 
-void name_columns(Run& run, const Probe& probe) {
-  std::vector<std::string> modules, types, weights;
-  for (const ModuleSignal& m : probe.signals()) {
-    modules.push_back(shown(m.path));
-    types.push_back(m.type);
-  }
-  for (const WeightSignal& w : probe.weights()) weights.push_back(w.name);
-  run.file().write("/modules", modules);
-  run.file().write("/module_types", types);
-  run.file().write("/weights", weights);
-}
-
-std::vector<double> series(Run& run, const std::string& name) {
-  return run.whole_file().read("/series/" + name).to_vector<double>();
-}
-
-void plot_history(Run& run, const std::vector<ModuleHistory>& modules, const Phrase& title,
-                  const Phrase& value, std::vector<double> ModuleHistory::*history) {
-  Heatmap map{title, {"step", "步"}, value, true, series(run, "module_step")};
-  for (const ModuleHistory& m : modules) {
+void plot_history(Run& run, const ModuleHistories& all, const Phrase& title, const Phrase& value,
+                  std::vector<double> ModuleHistory::*history) {
+  Heatmap map{title, {"step", "步"}, value, true, all.steps};
+  for (const ModuleHistory& m : all.modules) {
     if (m.type == "Dropout") continue;
     map.rows.push_back(m.path);
     map.values.push_back(m.*history);
   }
   run.plot(map);
-}
-
-// A row of a series that a run begun by an older isobar does not have: its earlier log steps get rows of NaN.
-void record_since_added(Run& run, const std::string& name, const std::vector<double>& row) {
-  while (run.rows_of(name) + 1 < run.rows_of("module_step"))
-    run.record(name, std::vector<double>(row.size(), std::nan("")));
-  run.record(name, row);
 }
 
 // A number of bytes of each rank, in MiB.
@@ -63,72 +41,74 @@ void append_shares(std::vector<double>& row, const Histogram& histogram) {
   row.push_back(share(histogram.zeros));
 }
 
-Ridges ridges_of(Run& run, Ridges ridges) {
+int64_t count_of(const StepLine& line, const std::string& name) {
+  const double number = line.number(name);
+  check(number >= 0 && number < 1e15 && number == std::floor(number), "wanted a count as '{}', got {}", name,
+        number);
+  return static_cast<int64_t>(number);
+}
+
+// The shares of the chosen log steps and modules.
+void add_shares(Ridges& ridges, const std::vector<double>& all, const std::vector<size_t>& modules) {
+  auto& shares = ridges.shares.emplace_back();
+  auto& zeros = ridges.zeros.emplace_back();
+  for (const size_t module : modules) {
+    const auto row = all.begin() + static_cast<ptrdiff_t>(module * (bins + 1));
+    shares.emplace_back(row, row + bins);
+    zeros.push_back(row[bins]);
+  }
+}
+
+void plot_ridges(Run& run, const ModuleHistories& all) {
   constexpr size_t most_steps = 12;
-  const Hdf5File& file = run.whole_file();
-  const std::vector<std::string> paths = file.read_strings("/modules"),
-                                 types = file.read_strings("/module_types");
-  const std::vector<double> all = file.read("/series/" + ridges.quantity + "_histogram").to_vector<double>(),
-                            steps = file.read("/series/module_step").to_vector<double>();
-  ridges.edges = file.read("/series/" + ridges.quantity + "_edges").to_vector<double>();
+  const HistogramProbe::Signal edges;
+  Ridges outputs{.title = {"values of each module's output", "各模块输出值的分布"},
+                 .quantity = "activation",
+                 .edges = edges.output.edges()},
+      gradients{.title = {"values of the gradient of each module's output", "各模块输出梯度值的分布"},
+                .quantity = "gradient",
+                .edges = edges.gradient.edges()};
   std::vector<size_t> modules;
-  for (size_t i = 0; i < paths.size(); ++i)
-    if (on_the_stream(paths[i], types[i]) && types[i] != "Dropout") modules.push_back(i);
-  for (const size_t module : modules) ridges.modules.push_back(paths[module]);
-  for (const size_t at : evenly_chosen(steps.size(), most_steps)) {
-    ridges.steps.push_back(steps[at]);
-    auto& shares = ridges.shares.emplace_back();
-    auto& zeros = ridges.zeros.emplace_back();
-    for (const size_t module : modules) {
-      const auto row = all.begin() + static_cast<ptrdiff_t>((at * paths.size() + module) * (bins + 1));
-      shares.emplace_back(row, row + bins);
-      zeros.push_back(row[bins]);
+  for (size_t i = 0; i < all.modules.size(); ++i) {
+    const ModuleHistory& module = all.modules[i];
+    if (!on_the_stream(module.path, module.type) || module.type == "Dropout") continue;
+    modules.push_back(i);
+    for (Ridges* ridges : {&outputs, &gradients}) ridges->modules.push_back(module.path);
+  }
+  const std::vector<size_t> chosen = evenly_chosen(all.steps.size(), most_steps);
+  run.read_modules([&, at = size_t{0}](const StepLine& line) mutable {
+    if (!std::ranges::binary_search(chosen, at++)) return;
+    for (Ridges* ridges : {&outputs, &gradients}) {
+      ridges->steps.push_back(static_cast<double>(line.step));
+      add_shares(*ridges, line.numbers(ridges->quantity + "_histogram"), modules);
     }
-  }
-  return ridges;
+  });
+  run.plot(outputs);
+  run.plot(gradients);
 }
 
-}  // namespace
-
-void record_modules(Run& run, const Probe& probe, const SaturationProbe& all_shares, int64_t step) {
-  if (!run.ranks().first()) return;  // it has the last piece, which is what a probe keeps
-  if (!run.file().has("/modules")) name_columns(run, probe);
-  std::vector<double> zeros, saturated;
-  std::string lines;  // of run.log
-  for (const ModuleSignal& m : probe.signals()) {
-    const SaturatedShares* const found = all_shares.find(m.path);
-    const SaturatedShares shares = found != nullptr ? *found : SaturatedShares{std::nan(""), std::nan("")};
-    zeros.push_back(shares.zeros);
-    saturated.push_back(shares.saturated);
-    lines += fmt::format("{}step {} {}: std {}, gradient norm {}", lines.empty() ? "" : "\n", step,
-                         shown(m.path), number_text(m.output.std), number_text(m.gradient_norm));
-  }
-  run.note(lines);
-  run.record("module_step", static_cast<double>(step));
-  const auto record = [&](const char* name, const auto& signals, const auto& value) {
-    run.record(name, values_of(signals, value));
-  };
-  record("module_std", probe.signals(), [](const ModuleSignal& m) { return m.output.std; });
-  record("module_mean", probe.signals(), [](const ModuleSignal& m) { return m.output.mean; });
-  record("module_rms", probe.signals(), [](const ModuleSignal& m) { return m.output.rms; });
-  record("module_grad_norm", probe.signals(), &ModuleSignal::gradient_norm);
-  record_since_added(run, "module_zeros", zeros);
-  record_since_added(run, "module_saturated", saturated);
-  record("weight_grad_norm", probe.weights(), &WeightSignal::gradient_norm);
-  record("weight_update_ratio", probe.weights(), &WeightSignal::update_ratio);
+// Reads modules.jsonl and writes layers.csv as it goes.
+ModuleHistories histories_of(Run& run) {
+  ModuleHistories all;
+  Csv& layers = run.csv("layers.csv",
+                        {"step", "module", "type", "std", "mean", "rms", "grad_norm", "zeros", "saturated"});
+  run.read_modules([&](const StepLine& line) {
+    all.add(line);
+    const std::vector<double>& rms = line.numbers("module_rms");
+    for (size_t i = 0; i < all.modules.size(); ++i) {
+      const ModuleHistory& m = all.modules[i];
+      layers.row({line.step, m.path, m.type, m.std.back(), m.mean.back(), rms.at(i), m.gradient.back(),
+                  m.zeros.back(), m.saturated.back()});
+    }
+  });
+  return all;
 }
 
-void report_modules(Run& run) {
-  if (!run.file().has("/modules")) return;  // every step was dropped
-  const std::vector<ModuleHistory> modules = module_histories(run.whole_file());
-  plot_history(run, modules, {"std of every module's output", "各模块输出的标准差"}, {"std", "标准差"},
-               &ModuleHistory::std);
-  plot_history(run, modules, {"gradient norm of every module's output", "各模块输出的梯度范数"},
-               {"gradient norm", "梯度范数"}, &ModuleHistory::gradient);
+void report_last_step(Run& run, const ModuleHistories& all) {
   Json last = Json::array();
   Table table({"module", "type", "std", "mean", "gradient norm", "zeros", "saturated"}, "llrrrrr");
   std::vector<ChartRow> stds, gradients;
-  for (const ModuleHistory& m : modules) {
+  for (const ModuleHistory& m : all.modules) {
     const double std = m.std.back(), gradient = m.gradient.back();
     const double zeros = m.zeros.back(), saturated = m.saturated.back();
     last.push_back({{"path", m.path}, {"std", std}, {"grad_norm", gradient}, {"zeros", zeros}});
@@ -142,41 +122,88 @@ void report_modules(Run& run) {
   }
   run.summary()["modules"] = last;
   run.say("\nOutputs of modules at step {} (layers.csv has them all, at every log step)\n\n",
-          series(run, "module_step").back());
+          all.steps.back());
   run.say_text(table.text());
   run.say("\n{}", log_chart("std of the residual stream", stds));
   run.say("\n{}", log_chart("gradient norm of the residual stream", gradients));
 }
 
-void write_tables(Run& run) {
-  const std::vector<double> loss = series(run, "loss"), rate = series(run, "learning_rate"),
-                            norm = series(run, "grad_norm"), val_loss = series(run, "val_loss");
-  Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
-  for (size_t step = 0; step < loss.size(); ++step)
-    losses.row({static_cast<int64_t>(step), loss[step], rate[step], norm[step], val_loss[step]});
-  Csv& layers = run.csv("layers.csv",
-                        {"step", "module", "type", "std", "mean", "rms", "grad_norm", "zeros", "saturated"});
-  if (!run.file().has("/modules")) return;  // every step was dropped
-  const std::vector<ModuleHistory> modules = module_histories(run.whole_file());
-  const std::vector<double> steps = series(run, "module_step"), rms = series(run, "module_rms");
-  for (size_t row = 0; row < steps.size(); ++row)
-    for (size_t i = 0; i < modules.size(); ++i) {
-      const ModuleHistory& m = modules[i];
-      layers.row({static_cast<int64_t>(steps[row]), m.path, m.type, m.std[row], m.mean[row],
-                  rms[row * modules.size() + i], m.gradient[row], m.zeros[row], m.saturated[row]});
-    }
+}  // namespace
+
+void record_modules(Run& run, const LogStep& seen, const RunSize& size) {
+  const bool several = run.ranks().size() > 1;
+  const std::vector<std::string> counts = run.ranks().gather(several ? seen.histograms.counts() : "");
+  if (!run.ranks().first()) return;  // it has the last piece, which is what a probe keeps
+  for (size_t rank = 1; rank < counts.size(); ++rank)
+    if (!counts[rank].empty()) seen.histograms.add(counts[rank]);
+
+  const HistogramProbe::Signal nothing;
+  std::vector<std::string> modules, types, weights;
+  std::vector<double> zeros, saturated, outputs, gradients;
+  std::string lines;  // of run.log
+  for (const ModuleSignal& m : seen.probe.signals()) {
+    modules.push_back(shown(m.path));
+    types.push_back(m.type);
+    const SaturatedShares* const found = seen.shares.find(m.path);
+    const SaturatedShares shares = found != nullptr ? *found : SaturatedShares{std::nan(""), std::nan("")};
+    zeros.push_back(shares.zeros);
+    saturated.push_back(shares.saturated);
+    const HistogramProbe::Signal* const signal = seen.histograms.find(m.path);
+    append_shares(outputs, signal != nullptr ? signal->output : nothing.output);
+    append_shares(gradients, signal != nullptr ? signal->gradient : nothing.gradient);
+    lines += fmt::format("{}step {} {}: std {}, gradient norm {}", lines.empty() ? "" : "\n", run.steps(),
+                         shown(m.path), number_text(m.output.std), number_text(m.gradient_norm));
+  }
+  for (const WeightSignal& w : seen.probe.weights()) weights.push_back(w.name);
+  run.note(lines);
+  const auto of_modules = [&](const auto& value) { return values_of(seen.probe.signals(), value); };
+  const auto of_weights = [&](const auto& value) { return values_of(seen.probe.weights(), value); };
+  run.record_modules({{"steps", static_cast<double>(size.steps)},
+                      {"tokens_per_step", static_cast<double>(size.tokens_per_step)},
+                      {"modules", modules},
+                      {"module_types", types},
+                      {"module_std", of_modules([](const ModuleSignal& m) { return m.output.std; })},
+                      {"module_mean", of_modules([](const ModuleSignal& m) { return m.output.mean; })},
+                      {"module_rms", of_modules([](const ModuleSignal& m) { return m.output.rms; })},
+                      {"module_grad_norm", of_modules(&ModuleSignal::gradient_norm)},
+                      {"module_zeros", zeros},
+                      {"module_saturated", saturated},
+                      {"weights", weights},
+                      {"weight_grad_norm", of_weights(&WeightSignal::gradient_norm)},
+                      {"weight_update_ratio", of_weights(&WeightSignal::update_ratio)},
+                      {"activation_histogram", outputs},
+                      {"gradient_histogram", gradients}});
 }
 
-void plot_losses(Run& run) {
+void report_modules(Run& run) {
+  if (!run.ranks().first()) return;
+  const ModuleHistories all = histories_of(run);
+  if (all.steps.empty()) return;  // every step was dropped
+  const HistogramProbe::Signal edges;
+  run.record("activation_edges", edges.output.edges());
+  run.record("gradient_edges", edges.gradient.edges());
+  plot_history(run, all, {"std of every module's output", "各模块输出的标准差"}, {"std", "标准差"},
+               &ModuleHistory::std);
+  plot_history(run, all, {"gradient norm of every module's output", "各模块输出的梯度范数"},
+               {"gradient norm", "梯度范数"}, &ModuleHistory::gradient);
+  report_last_step(run, all);
+  plot_ridges(run, all);
+}
+
+void report_losses(Run& run) {
+  if (!run.ranks().first()) return;
   PlotCurve training{{"training", "训练"}}, validation{{"validation", "验证"}};
-  training.y = series(run, "loss");
-  const std::vector<double> val_loss = series(run, "val_loss");
-  for (size_t step = 0; step < val_loss.size(); ++step) {
-    training.x.push_back(static_cast<double>(step));
-    if (std::isnan(val_loss[step])) continue;
-    validation.x.push_back(static_cast<double>(step + 1));
-    validation.y.push_back(val_loss[step]);
-  }
+  Csv& losses = run.csv("loss.csv", {"step", "loss", "learning_rate", "grad_norm", "val_loss"});
+  run.read_steps([&](const StepLine& line) {
+    const double loss = line.number("loss"), val_loss = line.number("val_loss");
+    losses.row({line.step, loss, line.number("learning_rate"), line.number("grad_norm"), val_loss});
+    const auto step = static_cast<double>(line.step);
+    training.x.push_back(step);
+    training.y.push_back(loss);
+    if (std::isnan(val_loss)) return;
+    validation.x.push_back(step + 1);
+    validation.y.push_back(val_loss);
+  });
   run.plot(
       Plot{{"loss", "损失"}, {"step", "步"}, {"nats a token", "纳特/词元"}, false, {training, validation}});
 }
@@ -208,67 +235,36 @@ void say_memory(Run& run) {
           *std::min_element(peaks.begin(), peaks.end()));
 }
 
-std::vector<ModuleHistory> module_histories(const Hdf5File& file) {
-  if (!file.has("/modules") || !file.has("/module_types")) return {};
-  const std::vector<std::string> paths = file.read_strings("/modules"),
-                                 types = file.read_strings("/module_types");
+void ModuleHistories::add(const StepLine& line) {
+  std::vector<std::string> paths = line.texts("modules"), types = line.texts("module_types");
+  check(types.size() == paths.size(), "wanted {} module_types, got {}", paths.size(), types.size());
+  for (auto* names : {&paths, &types})
+    for (std::string& name : *names) name = one_line(name);
+  if (steps.empty())
+    for (size_t i = 0; i < paths.size(); ++i) modules.push_back({paths[i], types[i], {}, {}, {}});
+  check(std::ranges::equal(paths, modules, {}, {}, &ModuleHistory::path),
+        "wanted the modules of the lines before, got others");
   using History = std::vector<double> ModuleHistory::*;
-  constexpr std::array<std::pair<const char*, History>, 5> kept = {
-      {{"/series/module_std", &ModuleHistory::std},
-       {"/series/module_mean", &ModuleHistory::mean},
-       {"/series/module_grad_norm", &ModuleHistory::gradient},
-       {"/series/module_zeros", &ModuleHistory::zeros},
-       {"/series/module_saturated", &ModuleHistory::saturated}}};
-  std::vector<std::vector<double>> values;
-  for (const auto& [name, history] : kept)
-    values.push_back(file.has(name) ? file.read(name).to_vector<double>() : std::vector<double>());
-  // Of a file that grows the last row may be in some of them only.
-  const size_t numbers = std::min({values[0].size(), values[1].size(), values[2].size()});
-  if (types.size() != paths.size() || numbers < paths.size()) return {};
-  std::vector<ModuleHistory> all;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    ModuleHistory& module = all.emplace_back(ModuleHistory{paths[i], types[i], {}, {}, {}});
-    for (size_t at = i; at < numbers; at += paths.size())
-      for (size_t k = 0; k < kept.size(); ++k)
-        (module.*kept[k].second).push_back(at < values[k].size() ? values[k][at] : std::nan(""));
+  constexpr std::array<std::pair<const char*, History>, 5> histories = {
+      {{"module_std", &ModuleHistory::std},
+       {"module_mean", &ModuleHistory::mean},
+       {"module_grad_norm", &ModuleHistory::gradient},
+       {"module_zeros", &ModuleHistory::zeros},
+       {"module_saturated", &ModuleHistory::saturated}}};
+  for (const auto& [name, history] : histories) {
+    const std::vector<double>& values = line.numbers(name);
+    check(values.size() == modules.size(), "wanted {} numbers as '{}', got {}", modules.size(), name,
+          values.size());
+    for (size_t i = 0; i < values.size(); ++i) (modules[i].*history).push_back(values[i]);
   }
-  return all;
+  size = {count_of(line, "steps"), count_of(line, "tokens_per_step")};
+  steps.push_back(static_cast<double>(line.step));
 }
 
 int64_t depth_of(const std::string& path) { return std::count(path.begin(), path.end(), '.'); }
 
 bool on_the_stream(const std::string& path, const std::string& type) {
   return type == "TransformerBlock" || depth_of(path) == 0;
-}
-
-void record_histograms(Run& run, const Probe& probe, HistogramProbe& histograms) {
-  const std::vector<std::string> counts =
-      run.ranks().gather(run.ranks().size() > 1 ? histograms.counts() : "");
-  if (!run.ranks().first()) return;
-  for (size_t rank = 1; rank < counts.size(); ++rank)
-    if (!counts[rank].empty()) histograms.add(counts[rank]);
-  const HistogramProbe::Signal nothing;
-  if (run.rows_of("activation_edges") == 0) {
-    run.record("activation_edges", nothing.output.edges());
-    run.record("gradient_edges", nothing.gradient.edges());
-  }
-  std::vector<double> outputs, gradients;
-  for (const ModuleSignal& module : probe.signals()) {
-    const HistogramProbe::Signal* signal = histograms.find(module.path);
-    append_shares(outputs, signal != nullptr ? signal->output : nothing.output);
-    append_shares(gradients, signal != nullptr ? signal->gradient : nothing.gradient);
-  }
-  run.record("activation_histogram", outputs);
-  run.record("gradient_histogram", gradients);
-}
-
-void plot_ridges(Run& run) {
-  if (run.rows_of("activation_histogram") == 0) return;  // every step was dropped
-  run.plot(ridges_of(
-      run, {.title = {"values of each module's output", "各模块输出值的分布"}, .quantity = "activation"}));
-  run.plot(
-      ridges_of(run, {.title = {"values of the gradient of each module's output", "各模块输出梯度值的分布"},
-                      .quantity = "gradient"}));
 }
 
 }  // namespace isobar

@@ -7,20 +7,32 @@
 
 namespace isobar {
 
-// One log step that was not dropped: a row of each /series/module_* and /series/weight_* in run.h5, whose
-// columns /modules, /module_types and /weights name.
-void record_modules(Run& run, const Probe& probe, const SaturationProbe& all_shares, int64_t step);
+// What was seen of a log step that was not dropped.
+struct LogStep {
+  const Probe& probe;
+  const SaturationProbe& shares;
+  HistogramProbe& histograms;  // ranks add up what each saw
+};
+// How much there is to do, for those who watch the run.
+struct RunSize {
+  int64_t steps, tokens_per_step;
+};
+// A line of modules.jsonl: `size`; the lists modules, module_types and weights; for each module module_std,
+// module_mean, module_rms, module_grad_norm, module_zeros, module_saturated; for each weight weight_grad_norm
+// and weight_update_ratio; and activation_histogram and gradient_histogram, of 65 shares for each module: those
+// of 64 bins, and of zeros.
+void record_modules(Run& run, const LogStep& seen, const RunSize& size);
 
-// Of all log steps: a heatmap of stds and one of gradient norms, module by log step. Of the last step: the
-// "modules" of summary.json, [{path, std, grad_norm}, …], and on the terminal a table of blocks, their
-// branches and norms, and charts of the residual stream.
+// Of all log steps, once all steps are done; each does nothing on ranks but the first.
+
+// layers.csv, a line per log step and module; a heatmap of stds and one of gradient norms, module by log step;
+// the ridges of summary.json, of up to 12 log steps, evenly chosen, and the modules on the residual stream. Of
+// the last step: the "modules" of summary.json, [{path, std, grad_norm}, …], and on the terminal a table of
+// blocks, their branches and norms, and charts of the residual stream.
 void report_modules(Run& run);
 
-// loss.csv, a line per step, and layers.csv, a line per log step and module, both out of the series.
-void write_tables(Run& run);
-
-// The curves of /series/loss and /series/val_loss.
-void plot_losses(Run& run);
+// loss.csv, a line per step, and its curves.
+void report_losses(Run& run);
 
 // How ranks share the pieces of a step, where another number of pieces would serve them better.
 void say_shares(Run& run, int64_t pieces);
@@ -28,32 +40,29 @@ void say_shares(Run& run, int64_t pieces);
 // What tensors took at the peak, and what of it stays between two steps, as `timing`; of ranks the most.
 void say_memory(Run& run);
 
-// --- What was seen of each module of a language model so far, out of a run.h5 that may still grow.
+// --- What was seen of each module of a language model so far, out of a modules.jsonl that may still grow.
 
 // One value a log step in each list.
 struct ModuleHistory {
   std::string path, type;
   std::vector<double> std, mean, gradient;  // of the output; the norm of the output's gradient
-  // Shares of the output's elements; NaN where the run does not have them.
+  // Shares of the output's elements.
   std::vector<double> zeros = {}, saturated = {};
 };
 
-// In the order of /modules; empty while the file has no log step.
-std::vector<ModuleHistory> module_histories(const Hdf5File& file);
+struct ModuleHistories {
+  RunSize size{0, 0};
+  std::vector<double> steps = {};
+  std::vector<ModuleHistory> modules = {};
+
+  // Names, which may be a stranger's, become one line each. Throws Error where the line has not the modules of
+  // the lines before, or other values than record_modules() writes.
+  void add(const StepLine& line);
+};
 
 // 0 for "norm", 2 for "blocks.0.mlp".
 int64_t depth_of(const std::string& path);
 // Whether a module is a block or a part of the model itself: what writes to or reads the residual stream.
 bool on_the_stream(const std::string& path, const std::string& type);
-
-// --- How the values of every module and their gradients are spread, into the run's files and its report.
-
-// One log step: a row of /series/{activation, gradient}_histogram in run.h5, of 65 shares for each module of
-// /modules: those of 64 bins (/series/{activation, gradient}_edges), and of zeros. Ranks add up what each
-// saw.
-void record_histograms(Run& run, const Probe& probe, HistogramProbe& histograms);
-
-// The ridges of summary.json: up to 12 log steps, evenly chosen, and the modules on the residual stream.
-void plot_ridges(Run& run);
 
 }  // namespace isobar
