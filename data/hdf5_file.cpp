@@ -3,7 +3,6 @@
 #include <hdf5.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "../core/raw.h"
 #include "file.h"
@@ -60,19 +59,6 @@ Hdf5File Hdf5File::open(const std::string& path) {
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
   if (id < 0) fail(path, "open the file");
   return {id, path};
-}
-
-Hdf5File Hdf5File::open_live(const std::string& path) {
-  const Handle access = file_access(path);
-  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
-  if (id < 0) return open(path);  // in another format, or gone
-  Hdf5File file(id, path);
-  // The writer allocates before it writes, so a shorter file is truncated. HDF5 does not check this in SWMR
-  // mode.
-  std::error_code unknown;
-  check(file_size(id, path) <= std::filesystem::file_size(path, unknown) && !unknown,
-        "hdf5: {}: cannot open the file: it is cut off", path);
-  return file;
 }
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept

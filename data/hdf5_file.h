@@ -11,7 +11,7 @@
 // file, object and reason. Times are not stored, so the same calls give the same bytes. Declared sizes are
 // compared with the true size of the file before anything is allocated. HDF5 is not thread-safe: use HDF5
 // files from one thread at a time. libhdf5 is not safe against a file that somebody made to harm: open a
-// stranger's in a process of its own, as `isobar watch` does.
+// stranger's in a process of its own.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,6 @@ class Hdf5File {
   static Hdf5File create(const std::string& name);
   // A file on the disk; read-only.
   static Hdf5File open(const std::string& path);
-  // A file that a LiveHdf5File writes in another process, or wrote before that process was killed: shows what
-  // was flushed.
-  static Hdf5File open_live(const std::string& path);
 
   Hdf5File(Hdf5File&& other) noexcept;
   Hdf5File& operator=(Hdf5File&& other) noexcept;
@@ -82,54 +79,10 @@ class Hdf5File {
   std::vector<std::string> read_strings(const std::string& path) const;
 
  private:
-  friend class LiveHdf5File;
   Hdf5File(int64_t id, std::string name) : id_(id), name_(std::move(name)) {}
 
   int64_t id_ = -1;   // HDF5's handle; -1 after a move
   std::string name_;  // for errors
-};
-
-// LiveHdf5File: an HDF5 file on the disk that other processes can read while it grows (HDF5's "single writer,
-// multiple readers", SWMR).
-//
-//   LiveHdf5File live("runs/x/run.partial.h5", file, {{"/series/loss", 1}});   // a copy of `file`, and a series
-//   live.append("/series/loss", std::array{2.3});                              // kept in memory
-//   live.flush();                                                              // written, readers see it
-//
-// Only series can grow: f64 datasets that are named in the beginning; no objects can be added. Readers open
-// it with Hdf5File::open_live(), or h5py.File(path, swmr=True); if the writer was killed, they see what was
-// flushed last. After the writer has closed it, it is an ordinary HDF5 file.
-//
-// HDF5 cannot recover from a write that fails, and crashes when it closes such a file. So the copy is made in
-// memory and written by file.h, disk space is allocated before HDF5 writes, and after its first failed call
-// the file is left as it is: what readers saw stays, and flush() throws from then on. Not thread-safe.
-class LiveHdf5File {
- public:
-  // A series of rows of `length` values.
-  struct Series {
-    std::string path;
-    size_t length;
-  };
-
-  // Writes a copy of `file` with these series, still empty, to a temporary file and renames it to `path`;
-  // readers of an older file at `path` keep reading that. Throws Error on a full disk; `path` is then
-  // unchanged.
-  LiveHdf5File(const std::string& path, const Hdf5File& file, const std::vector<Series>& series);
-  // Flushes and closes, as far as the disk takes it.
-  ~LiveHdf5File();
-  LiveHdf5File(const LiveHdf5File&) = delete;
-  LiveHdf5File& operator=(const LiveHdf5File&) = delete;
-
-  bool has_series(const std::string& path) const;
-  // Adds a row to a series. Throws Error if there is no such series or its rows have another length.
-  void append(const std::string& path, std::span<const double> row);
-  // Writes the rows appended since the last flush and shows them to readers; does not sync to the disk.
-  // Throws Error where the disk does not take it.
-  void flush();
-
- private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
 };
 
 // Hdf5Output: a file with series that are larger than the memory should hold: rows go to the disk in chunks.
