@@ -12,15 +12,13 @@ const char* const training_words = "steps,batch,length,warmup,lr";
 
 // The shapes of a8.h's parameters, by name.
 std::map<std::string, Shape> shapes_of(const Config& config) {
-  const int64_t width = config.width;
-  std::map<std::string, Shape> shapes{{"embedding", {config.vocabulary, width}}, {"norm", {width}}};
-  for (int64_t l = 0; l < config.layers; ++l) {
-    const std::string block = std::to_string(l) + ".";
-    for (const char* name : {"norm1", "norm2"}) shapes[block + name] = {width};
-    for (const char* name : {"q", "k", "v", "o"}) shapes[block + name] = {width, width};
-    for (const char* name : {"gate", "up"}) shapes[block + name] = {2 * width, width};
-    shapes[block + "down"] = {width, 2 * width};
-  }
+  const int64_t c = config.width;
+  std::map<std::string, Shape> shapes{{"embedding", {config.vocabulary, c}}, {"norm", {c}}};
+  const std::map<std::string, Shape> of_block{{"norm1", {c}},     {"norm2", {c}},       {"q", {c, c}},
+                                              {"k", {c, c}},      {"v", {c, c}},        {"o", {c, c}},
+                                              {"up", {2 * c, c}}, {"gate", {2 * c, c}}, {"down", {c, 2 * c}}};
+  for (int64_t l = 0; l < config.layers; ++l)
+    for (const auto& [name, shape] : of_block) shapes[fmt::format("{}.{}", l, name)] = shape;
   return shapes;
 }
 

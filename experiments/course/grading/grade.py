@@ -23,7 +23,6 @@ SUBMISSION_BYTES = 1 << 20
 PROBES = 8                     # times that sanitizers must work, which on some machines fail now and then
 PROBE = course.ROOT / "grading/watched.cpp"
 LONGEST = 4000                 # characters of what a student's program says
-WITHOUT_PTRACE = {"ASAN_OPTIONS": "detect_leaks=0"}  # which the search for leaks needs
 
 
 def write(path, results):
@@ -142,7 +141,7 @@ def fault_of(case, driver, scratch, limits):
         done = together.run([str(driver)], case, str(scratch), [str(driver)], limits)
     else:
         done = sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch),
-                           [str(driver)], limits, environment=WITHOUT_PTRACE,
+                           [str(driver)], limits, environment=sandbox.WITHOUT_PTRACE,
                            system=sandbox.alone(str(driver)))
     if driver.name == "watched" and reports.by_sanitizer(done.output):
         return "the program was stopped", "the program was stopped: " + "\n".join(
@@ -208,7 +207,7 @@ def unwatchable(prefix, work):
     def run(*words):
         program = [str(place / "watched"), *words]
         return sandbox.run(program, b"", str(place), program[:1], sandbox.Limits(
-            seconds=60, memory=MEMORY, address_space=False), environment=WITHOUT_PTRACE)
+            seconds=60, memory=MEMORY, address_space=False), environment=sandbox.WITHOUT_PTRACE)
     for done in (run() for _ in range(PROBES)):
         if done.code or done.why:
             return (done.output.strip().splitlines() or [done.why or f"ends with {done.code}"])[0]

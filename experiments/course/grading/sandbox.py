@@ -8,6 +8,7 @@ KERNEL = ["/sys/devices/system", "/sys/fs/cgroup"]  # what processors and how mu
 SYSTEM = ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", *KERNEL]
 DEVICES = ["/dev/null", "/dev/zero", "/dev/urandom"]
 NOBODY = 65534
+WITHOUT_PTRACE = {"ASAN_OPTIONS": "detect_leaks=0"}  # which the search for leaks needs
 LONGEST = 1 << 16  # characters that are kept of what a program prints
 libc = ctypes.CDLL(None, use_errno=True)
 chosen = "bwrap"  # of CONFINED, by choose()

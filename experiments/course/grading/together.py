@@ -46,7 +46,8 @@ def start(argv, case, rank, folder, readable, limits, links, shown):
     def run_rank():
         links.keep(rank)
         return sandbox.run(argv, ranks.request(case, rank), folder, readable, limits,
-                           environment={"LINK": "4"}, more=[links.theirs(rank).fileno()], system=shown)
+                           environment={"LINK": "4", **sandbox.WITHOUT_PTRACE},
+                           more=[links.theirs(rank).fileno()], system=shown)
     return apart(run_rank)
 
 
