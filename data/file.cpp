@@ -11,8 +11,10 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <list>
 #include <memory>
 #include <new>
@@ -85,6 +87,45 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// Where the bytes of an output go.
+struct Target {
+  std::string path;
+  bool in_place;  // they are written to what is there
+};
+
+// /dev/shm holds files as other folders do.
+bool is_system_folder(const std::filesystem::path& folder) {
+  const std::string text = folder.string() + "/";
+  return text.starts_with("/proc/") || (text.starts_with("/dev/") && !text.starts_with("/dev/shm/"));
+}
+
+// Follows the symbolic links at the end of a path that the user typed.
+Target target_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  fs::path at = path;
+  for (int links = 0; links < 40; ++links) {
+    std::error_code error;
+    const fs::path folder = fs::canonical(at.has_parent_path() ? at.parent_path() : ".", error);
+    if (error || !at.has_filename()) return {path, false};  // whoever creates the file says why it cannot
+    const fs::path whole = folder / at.filename();
+    if (is_system_folder(folder)) return {whole, true};
+    if (!fs::is_symlink(whole, error)) return {links == 0 ? path : whole.string(), false};
+    at = folder / fs::read_symlink(whole, error);
+  }
+  fail("open", path, ELOOP);
+}
+
+// Opens what is in /dev or /proc for writing. An open file of this process is shared rather than opened anew: a second
+// description of a regular file would begin at its first byte and overwrite what the shell or this process wrote.
+int open_in_place(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  int number = path == "/dev/stdout" ? STDOUT_FILENO : path == "/dev/stderr" ? STDERR_FILENO : -1;
+  if (folder_of(path) == fmt::format("/proc/{}/fd", ::getpid()))
+    std::from_chars(name.data(), name.data() + name.size(), number);
+  return number >= 0 ? ::fcntl(number, F_DUPFD_CLOEXEC, 0)
+                     : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+}
+
 // Syncs the folder's list of names.
 void sync_folder(const std::string& path) {
   const Descriptor folder(path, O_RDONLY | O_DIRECTORY);
@@ -102,14 +143,61 @@ std::string temporary_name(const std::string& path) {
   return fmt::format("{}.{}-{}-{}.tmp", path, host(), ::getpid(), count++);
 }
 
-void write_file_atomically(const std::string& path, std::string_view bytes) {
-  write_files_atomically({{path, bytes}});
+int create_file(const std::string& path, unsigned mode) {
+  return ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+TemporaryFile create_temporary(const std::string& path, unsigned mode) {
+  for (int attempt = 0;; ++attempt) {
+    const std::string name = temporary_name(path);
+    const int descriptor = create_file(name, mode);
+    if (descriptor >= 0) return {name, descriptor};
+    if (errno != EEXIST || attempt == 100)
+      fail("create", path, errno);  // of another process with this number
+  }
+}
+
+int open_to_append(const std::string& path) {
+  // O_NONBLOCK: a FIFO without a reader is refused rather than waited for.
+  const int descriptor =
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const int reason = errno;
+  struct stat status {};
+  if (descriptor >= 0 && ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1)
+    return descriptor;
+  if (descriptor >= 0) ::close(descriptor);
+  check(descriptor < 0 && reason != ELOOP && reason != ENXIO,
+        "file: wanted a regular file with no other name to append to, but '{}' is not one; remove it", path);
+  fail("open", path, reason);
+}
+
+void append_to(int descriptor, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", path, errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+void refuse_link(const std::string& path) {
+  std::error_code none;
+  check(
+      !std::filesystem::is_symlink(path, none),
+      "file: wanted a folder, but '{}' is a symbolic link, which leads out of the folder of results; remove it",
+      path);
+}
+
+bool is_written_in_place(const std::string& path) { return target_of(path).in_place; }
+
+void write_file_atomically(const std::string& path, std::string_view bytes, PathFrom from) {
+  write_files_atomically({{path, bytes, from}});
 }
 
 void write_files_atomically(const std::vector<NamedBytes>& files) {
   std::list<OutputFile> outputs;
   for (const NamedBytes& file : files) {
-    OutputFile& output = outputs.emplace_back(file.path);
+    OutputFile& output = outputs.emplace_back(file.path, file.from);
     output.append(file.bytes);
     output.finish();
   }
@@ -118,13 +206,14 @@ void write_files_atomically(const std::vector<NamedBytes>& files) {
 
 void rename_file(const std::string& from, const std::string& to) {
   struct stat status {};
-  check(::stat(to.c_str(), &status) != 0 || S_ISREG(status.st_mode),
+  check(::lstat(to.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode),
         "file: wanted a regular file to replace, but '{}' is not one", to);
   if (::rename(from.c_str(), to.c_str()) != 0) fail(fmt::format("rename '{}' to", from), to, errno);
   sync_folder(folder_of(to));
 }
 
 void make_folder_durably(const std::string& path) {
+  refuse_link(path);
   if (::mkdir(path.c_str(), 0777) == 0) return sync_folder(folder_of(path));
   const int reason = errno;
   struct stat status {};
@@ -132,19 +221,21 @@ void make_folder_durably(const std::string& path) {
     fail("make the folder", path, reason);
 }
 
+bool is_temporary_name(const std::string& name) { return parse_temporary(name).has_value(); }
+
 void remove_temporaries(const std::string& folder) {
   for (const auto& [path, parts] : temporaries_in(folder)) ::unlink(path.c_str());
 }
 
 void reserve_file(const std::string& path, size_t bytes) {
-  const Descriptor file(path, O_WRONLY);
+  const Descriptor file(path, O_WRONLY | O_NOFOLLOW);
   int reason = EINTR;
   while (reason == EINTR) reason = ::posix_fallocate(file.number, 0, static_cast<off_t>(bytes));
   if (reason != 0) fail("write", path, reason);
 }
 
 void finish_file(const std::string& path, size_t bytes) {
-  const Descriptor file(path, O_WRONLY);
+  const Descriptor file(path, O_WRONLY | O_NOFOLLOW);
   if (::ftruncate(file.number, static_cast<off_t>(bytes)) != 0 || ::fsync(file.number) != 0)
     fail("write", path, errno);
 }
@@ -180,6 +271,14 @@ std::string read_file(const std::string& path, size_t limit) {
   }
 }
 
+std::string read_regular_file(const std::string& path, size_t limit) {
+  const InputFile file(path);
+  check(file.size() <= limit, "file: wanted at most {} bytes in '{}', got {}", limit, path, file.size());
+  std::string bytes(file.size(), '\0');
+  file.read(0, bytes.data(), bytes.size());
+  return bytes;
+}
+
 InputFile::InputFile(const std::string& path)
     : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat status {};
@@ -205,11 +304,16 @@ void InputFile::read(uint64_t offset, void* bytes, size_t count) const {
   }
 }
 
-OutputFile::OutputFile(const std::string& path)
-    : path_(path),
-      temporary_(temporary_name(path)),
-      descriptor_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-  if (descriptor_ < 0) fail("create", path, errno);
+OutputFile::OutputFile(const std::string& path, PathFrom from) : path_(path) {
+  const Target target = from == PathFrom::user ? target_of(path) : Target{path, false};
+  target_ = target.path;
+  in_place_ = target.in_place;
+  // A folder of devices holds no temporary file.
+  const TemporaryFile file =
+      in_place_ ? create_temporary((std::filesystem::temp_directory_path() / "isobar").string(), 0600)
+                : create_temporary(target_);
+  temporary_ = file.path;
+  descriptor_ = file.descriptor;
 }
 
 OutputFile::~OutputFile() {
@@ -246,8 +350,21 @@ const std::string& OutputFile::finish() {
 
 void OutputFile::save() {
   check(descriptor_ < 0, "file: finish '{}' before it is saved", path_);
-  rename_file(temporary_, path_);
-  temporary_.clear();
+  if (!in_place_) {
+    rename_file(temporary_, target_);
+    temporary_.clear();
+    return;
+  }
+  const InputFile all(temporary_);
+  descriptor_ = open_in_place(target_);
+  if (descriptor_ < 0) fail("open", path_, errno);
+  std::string block(size_t{1} << 20, '\0');
+  for (uint64_t done = 0; done < all.size(); done += block.size()) {
+    block.resize(std::min<uint64_t>(block.size(), all.size() - done));
+    all.read(done, block.data(), block.size());
+    append_to(descriptor_, block, path_);
+  }
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", path_, errno);
 }
 
 std::string checksum(std::string_view bytes) {

@@ -5,6 +5,9 @@
 //
 // All errors name the file and give the system's reason ("No space left on device"). Different threads may
 // write different files.
+//
+// Every file that a program creates is created by create_file() here. A folder of results may come from someone
+// else, who may have put a link to a file of the user's at any name in it.
 #pragma once
 
 #include <cstddef>
@@ -17,29 +20,56 @@
 
 namespace isobar {
 
+// Who chose the path of an output. A name that a program chose in a folder is never followed: a symbolic link
+// there is replaced, its target left alone. A path that the user typed is followed: the link stays, and its
+// target is written, by a temporary file beside the target. What is in /dev (/dev/stdout, /dev/null) or is an open
+// file in /proc is written to, and never replaced.
+enum class PathFrom { program, user };
+
 // Writes `bytes` to a temporary file in the same folder, syncs it to the disk, renames it to `path`
 // (replacing what was there) and syncs the folder. On failure the temporary file is removed, `path` is as
-// before, and Error is thrown.
-void write_file_atomically(const std::string& path, std::string_view bytes);
+// before, and Error is thrown; so it is where `path` is a folder, a FIFO or a device.
+void write_file_atomically(const std::string& path, std::string_view bytes,
+                           PathFrom from = PathFrom::program);
 
 struct NamedBytes {
   std::string path;
   std::string_view bytes;
+  PathFrom from = PathFrom::program;
 };
 // The same for files that belong together: no name changes before all bytes are on the disk; then they appear
 // in this order.
 void write_files_atomically(const std::vector<NamedBytes>& files);
 
-// Its last step. Renames within one file system, replacing `to`, and syncs the folder of `to`.
+// Its last step. Renames within one file system, replacing the file or the symbolic link `to`, and syncs the folder
+// of `to`.
 void rename_file(const std::string& from, const std::string& to);
 
-// Makes a folder in an existing folder, unless it exists, and syncs the existing folder.
+// Creates a file and opens it to read and write: the one function that creates files. Returns the descriptor, or -1
+// with errno, EEXIST where anything has this name, a symbolic link included.
+int create_file(const std::string& path, unsigned mode = 0666);
+
+// Opens a file that a program wrote in a folder, to append to it. Throws Error unless it is a regular file that has no
+// other name: appending to a link would write to a file elsewhere. Returns the descriptor.
+int open_to_append(const std::string& path);
+// Writes all bytes. Throws Error that names `path` where they cannot be written.
+void append_to(int descriptor, std::string_view bytes, const std::string& path);
+
+// Throws Error if this is a symbolic link. For a folder that a program makes in a folder of results.
+void refuse_link(const std::string& path);
+
+// Whether PathFrom::user writes to what is there, in /dev or /proc, rather than replacing it.
+bool is_written_in_place(const std::string& path);
+
+// Makes a folder in an existing folder, unless it exists, and syncs the existing folder. A symbolic link is refused.
 void make_folder_durably(const std::string& path);
 
 // The names in a folder, in order; none where there is no folder. Throws Error where it cannot be read.
 // (libstdc++'s directory_iterator ends the process where it gets no memory.)
 std::vector<std::string> names_in(const std::string& folder);
 
+// Whether a temporary file could have this name.
+bool is_temporary_name(const std::string& name);
 // Removes the temporary files that a killed process left in a folder. No process may be writing there.
 void remove_temporaries(const std::string& folder);
 
@@ -71,7 +101,7 @@ class InputFile {
 // `path`.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path);
+  explicit OutputFile(const std::string& path, PathFrom from = PathFrom::program);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   // Without save() the temporary file is removed, unless the process is killed.
@@ -88,13 +118,21 @@ class OutputFile {
  private:
   void write(uint64_t offset, std::string_view bytes);
 
-  std::string path_, temporary_;
+  std::string path_, target_, temporary_;
+  bool in_place_;  // save() writes the bytes to the target
   int descriptor_;
   uint64_t size_ = 0;
 };
 
-// For files that another library writes: a name for a temporary file in the folder of `path`, different in
-// every call and on every machine. Removes those for this path whose processes, on this machine, have ended.
+// A new temporary file in the folder of `path`, open to read and write. Throws Error if it cannot be created.
+struct TemporaryFile {
+  std::string path;
+  int descriptor;
+};
+TemporaryFile create_temporary(const std::string& path, unsigned mode = 0666);
+
+// The name of such a file: different in every call and on every machine. Removes those for this path whose
+// processes, on this machine, have ended.
 std::string temporary_name(const std::string& path);
 // Makes a file that is there at least `bytes` long and allocates them on the disk, so that writes within
 // them cannot fail on a full disk. Throws Error if the disk is full.
@@ -104,6 +142,9 @@ void finish_file(const std::string& path, size_t bytes);
 
 // The whole file. Throws Error if it cannot be read or is longer than `limit` bytes.
 std::string read_file(const std::string& path, size_t limit);
+// The same of a file that a program wrote in a folder: throws Error too unless it is a regular file, where
+// read_file() would wait for a FIFO.
+std::string read_regular_file(const std::string& path, size_t limit);
 
 // Checksums: XXH3 of 64 bits (Collet, xxhash 0.8), as 16 hex digits. They find accidental damage, not
 // forgery.

@@ -1,6 +1,5 @@
 #include "metrics_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -118,27 +117,14 @@ StepLine parse_step_line(std::string_view line) {
   return read;
 }
 
-// The file is opened under its temporary name, which is nobody else's: no link leads elsewhere.
-MetricsFile::MetricsFile(const std::string& path, OutputFile&& begun)
-    : path_(path), descriptor_(::open(begun.finish().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)) {
-  check(descriptor_ >= 0, "file: cannot open '{}': {}", path_, std::strerror(errno));
-  try {
-    begun.save();
-  } catch (const Error&) {
-    ::close(descriptor_);
-    throw;
-  }
+MetricsFile::MetricsFile(const std::string& path, OutputFile&& begun) : path_(path) {
+  begun.save();
+  descriptor_ = open_to_append(path);
 }
 
 MetricsFile::~MetricsFile() { ::close(descriptor_); }
 
-void MetricsFile::append(const std::string& line) {
-  for (size_t done = 0; done < line.size();) {
-    const ssize_t written = ::write(descriptor_, line.data() + done, line.size() - done);
-    check(written >= 0 || errno == EINTR, "file: cannot write '{}': {}", path_, std::strerror(errno));
-    if (written > 0) done += static_cast<size_t>(written);
-  }
-}
+void MetricsFile::append(const std::string& line) { append_to(descriptor_, line, path_); }
 
 void MetricsFile::sync() {
   check(::fsync(descriptor_) == 0, "file: cannot write '{}': {}", path_, std::strerror(errno));

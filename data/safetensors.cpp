@@ -158,7 +158,7 @@ void save_safetensors(const std::string& path, const std::vector<NamedTensor>& t
     const bool fresh = file.tensors.emplace(entry.name, entry.tensor).second;
     check(fresh, "save_safetensors: {} is given twice", entry.name);
   }
-  write_file_atomically(path, safetensors_bytes(file));
+  write_file_atomically(path, safetensors_bytes(file), PathFrom::user);
 }
 
 std::vector<NamedTensor> load_safetensors(const std::string& path) {

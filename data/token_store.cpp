@@ -67,7 +67,10 @@ int64_t number_of(const SafetensorsHeader& header, const std::string& key, const
 }  // namespace
 
 TokenStoreWriter::TokenStoreWriter(const std::string& path, std::shared_ptr<const Tokenizer> tokenizer)
-    : path_(path), tokenizer_(std::move(tokenizer)), tokenizer_json_(tokenizer_->to_json()), file_(path) {
+    : path_(path),
+      tokenizer_(std::move(tokenizer)),
+      tokenizer_json_(tokenizer_->to_json()),
+      file_(path, PathFrom::user) {
   constexpr int64_t most = 99'999'999'999'999'999;
   room_ = header_bytes({most, most, most}, fits_u16(*tokenizer_), tokenizer_json_, std::string(16, '0'), 0)
               .size();

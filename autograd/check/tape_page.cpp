@@ -167,18 +167,23 @@ std::string formula_of(std::string_view op) {
   return "";
 }
 
-void tape_page(const TapeTrace& trace, const std::string& path, const std::vector<NamedTensor>& parameters) {
+std::string tape_page(const TapeTrace& trace, const std::vector<NamedTensor>& parameters) {
   check(
       !trace.ops().empty(),
       "tape_page: no op was recorded; make the TapeTrace before its Tape, and compute from trainable tensors");
   check(trace.ops().size() <= most_ops_of_page,
         "tape_page: wanted at most {} ops, got {}; trace one step alone, or a model of fewer layers",
         most_ops_of_page, trace.ops().size());
+  return filled({{"style", page::css},
+                 {"script", page::js},
+                 {"text", plain_text(trace)},
+                 {"data", data_of(trace, parameters)}});
+}
+
+void tape_page(const TapeTrace& trace, const std::string& path, const std::vector<NamedTensor>& parameters) {
+  const std::string page = tape_page(trace, parameters);
   std::ofstream file(path, std::ios::binary);
-  file << filled({{"style", page::css},
-                  {"script", page::js},
-                  {"text", plain_text(trace)},
-                  {"data", data_of(trace, parameters)}});
+  file << page;
   file.close();
   const bool written = file.good();
   const std::string why = std::strerror(errno);

@@ -23,6 +23,8 @@ constexpr size_t most_ops_of_page = 2000;  // nobody would walk through more
 // where more than most_ops_of_page ops were, and where the file cannot be written.
 void tape_page(const TapeTrace& trace, const std::string& path,
                const std::vector<NamedTensor>& parameters = {});
+// The page itself.
+std::string tape_page(const TapeTrace& trace, const std::vector<NamedTensor>& parameters = {});
 
 // The lines of the comment in the op's file that hold its formula and gradient, "" for an op that is not in
 // ops.h.

@@ -1,8 +1,13 @@
 #include "own_program.h"
 
+#include <fcntl.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 
 #include "../../core/parallel.h"
@@ -18,6 +23,31 @@ namespace {
 
 namespace fs = std::filesystem;
 using Lines = std::vector<std::string>;
+
+constexpr const char* own_heading = "# Written by isobar duel.";  // of own_norms_build
+
+// What no copy of a folder has: its file system, its number there and when it was made. "" unless it is a folder of
+// this user that nobody else may write to.
+std::string identity_of(const std::string& path) {
+  struct statx status {};
+  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status) != 0)
+    return "";
+  if (!S_ISDIR(status.stx_mode) || status.stx_uid != ::geteuid() || (status.stx_mode & 022) != 0) return "";
+  return fmt::format("{}\n{}:{} {} {}.{}\n", path, status.stx_dev_major, status.stx_dev_minor, status.stx_ino,
+                     status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+}
+
+// The file in the user's own cache that says which folder at this path she made; "" where there is no cache. A
+// folder that came from someone else has none: his files cannot be there.
+std::string note_of(const std::string& path) {
+  const auto folder_in = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && value[0] == '/' ? std::string(value) : "";
+  };
+  const std::string home = folder_in("HOME"), given = folder_in("XDG_CACHE_HOME");
+  if (home.empty() && given.empty()) return "";
+  return (given.empty() ? home + "/.cache" : given) + "/isobar/programs/" + checksum(path);
+}
 
 // A file that is as it was is not written: what is made of it stays.
 void write_anew(const std::string& path, const std::string& text) {
@@ -95,6 +125,35 @@ void compile(const std::vector<OwnNorm>& norms, const std::string& folder) {
 
 }  // namespace
 
+void take_program_folder(const std::string& path) {
+  std::error_code error;
+  const std::string note = note_of(path), ours = identity_of(path);
+  const bool known =
+      !ours.empty() && !note.empty() && fs::exists(note, error) && read_regular_file(note, 1 << 10) == ours;
+  if (known) return;
+  if (fs::symlink_status(path, error).type() != fs::file_type::not_found) {
+    const std::string list = path + "/CMakeLists.txt";
+    const bool built_here =
+        !ours.empty() &&
+        (fs::is_empty(path, error) || (fs::is_regular_file(fs::symlink_status(list, error)) &&
+                                       read_regular_file(list, size_t{1} << 24).starts_with(own_heading)));
+    check(
+        built_here,
+        "'{}' is there, and isobar did not make it for you: what it holds would be run; remove it, or choose "
+        "another folder with --out",
+        path);
+    fs::remove_all(path);  // a copy, or somebody else's: its files say what CMake runs
+  }
+  fs::create_directories(fs::path(path).parent_path());
+  check(::mkdir(path.c_str(), 0700) == 0, "cannot make the folder '{}': {}", path, std::strerror(errno));
+  if (note.empty()) return;
+  try {
+    fs::create_directories(fs::path(note).parent_path(), error);
+    write_file_atomically(note, identity_of(path));
+  } catch (const Error&) {  // then it is built anew the next time
+  }
+}
+
 std::string names_of(const std::vector<OwnNorm>& norms) {
   Lines headers;
   for (const OwnNorm& norm : norms) headers.push_back(norm.header);
@@ -109,7 +168,8 @@ std::string package_prefix() {
   const Finished finished = cmake({"--install", prefix.string(), "--prefix", package});
   check(finished.code == 0,
         "a header wants the library installed, and not all of {} is built: cmake --build {} ({})",
-        prefix.string(), prefix.string(), lines_from(finished.err, {"CMake Error", "cannot find"}, 3));
+        prefix.string(), prefix.string(),
+        lines_from(finished.err, {"CMake Error", "cannot find"}, 3));
   return package;
 }
 
@@ -123,7 +183,7 @@ OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& stud
     return fs::last_write_time(made.study, missing);
   };
   const auto before = built_at();
-  fs::create_directories(root);
+  take_program_folder(root);
   write_anew(root + "/CMakeLists.txt", replaced(fixtures::own_norms_build, "$STUDY", study));
   write_anew(root + "/norms.cpp", registration_of(norms));
   write_anew(root + "/checker.cpp", checking_of(norms));

@@ -20,6 +20,11 @@ struct OwnProgram {
   double seconds;       // that it took
 };
 
+// Makes the folder of a build, or takes the one that this user made before at this path: CMake runs what its files
+// say. A note in the user's cache ($XDG_CACHE_HOME, ~/.cache) says which one she made; another one that isobar made,
+// such as a copy of somebody's run, is removed and made anew. Throws Error where something else is there.
+void take_program_folder(const std::string& path);
+
 // Builds isobar::<study> with these norms in `folder`, which keeps what is built for the next time. Throws
 // Error where CMake or a compiler is missing, and where a header does not compile, with the compiler's
 // first lines.

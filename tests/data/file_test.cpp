@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +43,108 @@ TEST_CASE("files that cannot be written or read are named with the system's reas
   CHECK_THROWS_WITH_AS(write_file_atomically(folder / "d", "y"), doctest::Contains("wanted a regular file"),
                        Error);
   CHECK(folder.names() == std::vector<std::string>{"d"});
+}
+
+TEST_CASE("a link at a name that a program chose is replaced, and its target is left alone") {
+  const TemporaryFolder folder;
+  folder.write("target", "the user's");
+  std::filesystem::create_directory(folder / "run");
+  std::filesystem::create_symlink(folder / "target", folder / "run/x");
+  write_file_atomically(folder / "run/x", "new");
+  CHECK(file_text(folder / "target") == "the user's");
+  CHECK_FALSE(std::filesystem::is_symlink(folder / "run/x"));
+  CHECK(file_text(folder / "run/x") == "new");
+  // A link at the name of the temporary file, which can be guessed.
+  const std::string name = temporary_name(folder / "run/x"), number = name.substr(0, name.rfind('-') + 1);
+  for (int next = 0; next < 50; ++next) {
+    const std::string guess = number + std::to_string(std::stoi(name.substr(number.size())) + next) + ".tmp";
+    std::filesystem::create_symlink(folder / "target", guess);
+  }
+  write_file_atomically(folder / "run/x", "newer");
+  CHECK(file_text(folder / "run/x") == "newer");
+  CHECK(file_text(folder / "target") == "the user's");
+}
+
+TEST_CASE("a link that the user named stays, and its target is written beside itself") {
+  const TemporaryFolder folder;
+  folder.write("disk/target", "old");
+  folder.write("here/unrelated", "x");
+  std::filesystem::create_symlink("../disk/target", folder / "here/link");
+  std::filesystem::create_symlink(folder / "here/link", folder / "second");
+  std::filesystem::create_symlink(folder / "disk/new", folder / "dangling");
+  for (const char* name : {"here/link", "second", "dangling"}) {
+    CAPTURE(name);
+    write_file_atomically(folder / name, name, PathFrom::user);
+    CHECK(std::filesystem::is_symlink(folder / name));
+    CHECK(file_text(folder / name) == name);
+  }
+  CHECK(file_text(folder / "disk/target") == "second");
+  CHECK(names_in(folder / "disk") == std::vector<std::string>{"new", "target"});
+  CHECK(names_in(folder / "here") == std::vector<std::string>{"link", "unrelated"});
+  std::filesystem::create_symlink(folder / "a", folder / "b");
+  std::filesystem::create_symlink(folder / "b", folder / "a");
+  CHECK_THROWS_WITH_AS(write_file_atomically(folder / "a", "x", PathFrom::user),
+                       doctest::Contains("Too many levels of symbolic links"), Error);
+}
+
+TEST_CASE("what is in /dev or /proc is written to, also through a link, and is never replaced") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/null", folder / "null");
+  const int out = create_file(folder / "out");
+  REQUIRE(out >= 0);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(out), folder / "link");
+  std::filesystem::create_symlink("/dev/fd/" + std::to_string(out), folder / "device");
+  CHECK(::write(out, "before ", 7) == 7);
+  for (const char* name : {"null", "link", "device"}) {
+    CHECK(is_written_in_place(folder / name));
+    write_file_atomically(folder / name, std::string(name) + " ", PathFrom::user);
+    CHECK(std::filesystem::is_symlink(folder / name));
+  }
+  CHECK(::write(out, "after", 5) == 5);
+  ::close(out);
+  CHECK(file_text(folder / "out") == "before link device after");
+  CHECK(is_written_in_place("/dev/stdout"));
+  CHECK_FALSE(is_written_in_place(folder / "out"));
+  CHECK_FALSE(is_written_in_place("/dev/shm/x"));
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  CHECK(folder.names() == std::vector<std::string>{"device", "link", "null", "out"});
+}
+
+TEST_CASE("only a regular file with one name is appended to") {
+  const TemporaryFolder folder;
+  folder.write("x", "one ");
+  const int file = open_to_append(folder / "x");
+  append_to(file, "two", folder / "x");
+  ::close(file);
+  CHECK(file_text(folder / "x") == "one two");
+  std::filesystem::create_symlink(folder / "x", folder / "link");
+  std::filesystem::create_directory(folder / "folder");
+  REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
+  for (const char* name : {"link", "fifo"})
+    CHECK_THROWS_WITH_AS(open_to_append(folder / name), doctest::Contains("wanted a regular file"), Error);
+  CHECK_THROWS_WITH_AS(open_to_append(folder / "folder"), doctest::Contains("Is a directory"), Error);
+  CHECK_THROWS_WITH_AS(open_to_append(folder / "none"), doctest::Contains("No such file"), Error);
+  std::filesystem::create_hard_link(folder / "x", folder / "y");
+  CHECK_THROWS_WITH_AS(open_to_append(folder / "y"), doctest::Contains("no other name"), Error);
+  CHECK(file_text(folder / "x") == "one two");
+}
+
+TEST_CASE("a file is created only where nothing has its name, and a FIFO is not waited for") {
+  const TemporaryFolder folder;
+  folder.write("file", "x");
+  std::filesystem::create_symlink(folder / "new", folder / "link");
+  REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
+  for (const char* name : {"file", "link", "fifo"}) {
+    CHECK(create_file(folder / name) == -1);
+    CHECK(errno == EEXIST);
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "new"));
+  for (const PathFrom from : {PathFrom::program, PathFrom::user})
+    CHECK_THROWS_WITH_AS(write_file_atomically(folder / "fifo", "x", from),
+                         doctest::Contains("wanted a regular file to replace"), Error);
+  CHECK_THROWS_WITH_AS(read_regular_file(folder / "fifo", 10), doctest::Contains("is it there, and a file"),
+                       Error);
+  CHECK(folder.names() == std::vector<std::string>{"fifo", "file", "link"});
 }
 
 TEST_CASE("a file longer than the limit is refused") {
@@ -111,6 +215,8 @@ TEST_CASE("a folder is made once, and never in place of a file") {
   CHECK_THROWS_WITH_AS(make_folder_durably(folder / "file"), doctest::Contains("cannot make the folder"),
                        Error);
   CHECK_THROWS_WITH_AS(make_folder_durably(folder / "no/folder"), doctest::Contains("No such file"), Error);
+  std::filesystem::create_symlink(folder / "new", folder / "link");
+  CHECK_THROWS_WITH_AS(make_folder_durably(folder / "link"), doctest::Contains("is a symbolic link"), Error);
 }
 
 }  // namespace isobar::file_test

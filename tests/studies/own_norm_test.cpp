@@ -1,13 +1,70 @@
 // What is known of a header before a compiler sees it.
 #include <doctest/doctest.h>
 
-#include "../../experiments/duel/own_norm.h"
+#include <sys/stat.h>
+
+#include "../../experiments/duel/own_program.h"
 #include "../message_of.h"
+#include "../scoped_variable.h"
 #include "../temporary_folder.h"
 
 namespace isobar::own_norm_test {
 
 using namespace duel;
+
+TEST_CASE("a program is built in a folder that this user made, and in no copy of one") {
+  const TemporaryFolder folder;
+  const ScopedVariable cache("XDG_CACHE_HOME", folder / "cache");
+  const std::string program = folder / "run/.program", file = program + "/CMakeLists.txt",
+                    heading = "# Written by isobar duel.\n", trap = "run/.program/build/CMakeCache.txt";
+  const auto refused = [&] {
+    return message_of([&] { take_program_folder(program); })
+        .starts_with("'" + program + "' is there, and isobar did not make it for you");
+  };
+  take_program_folder(program);
+  CHECK(std::filesystem::is_empty(program));
+  folder.write("run/.program/CMakeLists.txt", heading);
+  folder.write(trap, "what was built");
+  take_program_folder(program);  // its own, as it was
+  CHECK(file_text(folder / trap) == "what was built");
+
+  // A copy at the same place, as an archive would bring it: what it holds is not believed.
+  std::filesystem::copy(program, folder / "copy", std::filesystem::copy_options::recursive);
+  std::filesystem::remove_all(program);
+  std::filesystem::rename(folder / "copy", program);
+  CHECK(std::filesystem::exists(folder / trap));
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  take_program_folder(program);
+  CHECK(std::filesystem::is_empty(program));
+
+  // Folders that isobar did not make, links, and folders that others may write to.
+  folder.write("run/.program/mine.txt", "mine");
+  {
+    const ScopedVariable other("XDG_CACHE_HOME", folder / "other");
+    CHECK(refused());
+    CHECK(file_text(folder / "run/.program/mine.txt") == "mine");
+    std::filesystem::rename(program, folder / "elsewhere");
+    std::filesystem::create_directory_symlink(folder / "elsewhere", program);
+    folder.write("elsewhere/CMakeLists.txt", heading);
+    CHECK(refused());
+    CHECK(std::filesystem::exists(folder / "elsewhere/mine.txt"));
+    std::filesystem::remove(program);
+  }
+  take_program_folder(program);
+  folder.write("run/.program/CMakeLists.txt", heading);
+  CHECK(::chmod(program.c_str(), 0777) == 0);
+  CHECK(refused());
+}
+
+TEST_CASE("without a cache a program is built anew") {
+  const TemporaryFolder folder;
+  const ScopedVariable cache("XDG_CACHE_HOME", ""), home("HOME", "");
+  for (int i = 0; i < 2; ++i) {
+    take_program_folder(folder / ".program");
+    CHECK(std::filesystem::is_empty(folder / ".program"));
+    folder.write(".program/CMakeLists.txt", "# Written by isobar duel.\n");
+  }
+}
 
 TEST_CASE("the struct of a norm is found in its header") {
   CHECK(module_in("struct ISRU : isobar::Module {};", "isru.h") == "ISRU");

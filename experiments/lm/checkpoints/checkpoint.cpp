@@ -64,6 +64,12 @@ int64_t step_in_name(std::string_view name) {
   return error == std::errc() && end == digits.data() + digits.size() ? step : -1;
 }
 
+// Removes a file or a symbolic link, and nothing else that may have a checkpoint's name.
+void remove_checkpoint(const std::string& path) {
+  const fs::file_type type = fs::symlink_status(path).type();
+  if (type == fs::file_type::regular || type == fs::file_type::symlink) fs::remove(path);
+}
+
 }  // namespace
 
 std::string not_finite(const Checkpoint& checkpoint) {
@@ -91,7 +97,7 @@ std::string checkpoint_bytes(const Checkpoint& checkpoint) {
 }
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  write_file_atomically(path, checkpoint_bytes(checkpoint));
+  write_file_atomically(path, checkpoint_bytes(checkpoint), PathFrom::user);
 }
 
 Checkpoint load_checkpoint(const std::string& path) { return parse_checked(path, checkpoint_kind, parse); }
@@ -171,6 +177,7 @@ CheckpointFolder::CheckpointFolder(const std::string& run_folder, const Checkpoi
       keep_(options.keep),
       fresh_(options.fresh) {
   check(keep_ >= 1, "--keep: wanted at least 1, got {}", keep_);
+  refuse_link(folder_);
   remove_temporaries(folder_);
 }
 
@@ -186,7 +193,7 @@ void CheckpointFolder::save(const Checkpoint& checkpoint, SaveAs as) {
   for (const std::string& path : checkpoint_files(run_folder_)) {
     if (fs::path(path).filename() == best_checkpoint) continue;
     if (path == saved) later = false;
-    if (later || kept++ >= keep_) fs::remove(path);
+    if (later || kept++ >= keep_) remove_checkpoint(path);
   }
 }
 
@@ -194,7 +201,7 @@ void CheckpointFolder::write(const std::string& path, const std::string& bytes) 
   write_file_atomically(path, bytes);
   if (!std::exchange(fresh_, false)) return;
   for (const std::string& old : checkpoint_files(run_folder_))
-    if (old != path) fs::remove(old);
+    if (old != path) remove_checkpoint(old);
 }
 
 Checkpoint checkpoint_at(const std::string& path) {

@@ -102,7 +102,7 @@ struct SaveAs {
 
 class CheckpointFolder {
  public:
-  // Removes temporary files that a killed run left.
+  // Removes temporary files that a killed run left. Throws Error where DIR/checkpoints is a symbolic link.
   CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options);
 
   // Writes the best, then step_<step>.safetensors, as wanted; after the latter removes those before the last

@@ -5,6 +5,7 @@
 #include "../../../autograd/check/tape_page.h"
 #include "../../../core/memory.h"
 #include "../../../core/raw.h"
+#include "../../../data/file.h"
 #include "../../../nn/lm/grouped_query_attention.h"
 #include "../../../nn/model.h"
 #include "../../../nn/observe.h"
@@ -261,7 +262,7 @@ std::string write_page_of_step(const LmConfig& config, const std::string& path) 
   const Batch batch = corpus.train(config.block_size).random_batch(1, rng.split("batch").split(0));
   const TapeTrace trace;
   gradients_of(model, batch, rng.split("dropout").split(0));
-  tape_page(trace, path, named_parameters(model));
+  write_file_atomically(path, tape_page(trace, named_parameters(model)), PathFrom::user);
   return fmt::format("{}: {} ops of one step on {} tokens; open it in a browser\n", path, trace.ops().size(),
                      config.block_size);
 }
