@@ -94,10 +94,9 @@ class StepLines {
   int64_t lines_ = 0;
 };
 
-// Appends the first `count` lines of the file at `source` to `lines`, and calls take() with each; what comes
-// after them may be cut off or damaged. Throws Error where there are fewer lines, as StepLines::read() does.
-void copy_lines(const std::string& source, int64_t count, OutputFile& lines,
-                const std::function<void(const StepLine&)>& take);
+// Appends the first `count` lines of the file at `source` to `lines`, or all where there are fewer; what comes after
+// them may be cut off or damaged.
+void copy_lines(const std::string& source, int64_t count, OutputFile& lines);
 
 // MetricsLog: a metrics.jsonl that may still grow, by columns.
 //

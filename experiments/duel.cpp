@@ -27,12 +27,14 @@ namespace {
 constexpr int64_t search_seeds = 1'000'000;  // the first seed of searches, which no pair has
 constexpr int64_t gain_pairs = 4;            // pairs of the experiment of equal gains
 
+const std::vector<std::string> free_settings = {"margin", "max_pairs"};  // they decide no training's bits
+
 // Trainings are a killed run's, and this one's, where this is the same.
 Json heading_of(const Run& run, const Findings& found) {
   Json all = {{"config", run.config()},
               {"a", fingerprint(found.a.contestant)},
               {"b", fingerprint(found.b.contestant)}};
-  for (const char* name : {"margin", "max_pairs"}) all["config"].erase(name);
+  for (const std::string& name : free_settings) all["config"].erase(name);
   return all;
 }
 
@@ -229,7 +231,7 @@ int main(int argc, char** argv) {
                       .values = &contestants},
       .output = &output,
       .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "learning_rate"},
-      .goes_on = true,
+      .goes_on = MayDiffer{.settings = free_settings},
       .settle = take_words,
       .check = [&] { config.check_together(); }};
   const int code = run_program(program, config, argc, kept.data(), [&](Run& run) {

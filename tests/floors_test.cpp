@@ -309,6 +309,27 @@ TEST_CASE("folders are listed by names_in()") {
       CHECK_MESSAGE(!holds(file.second, "directory_iterator("), file.first);
 }
 
+// A name in a folder of results may be a link that someone else put there; data/file.cpp knows.
+TEST_CASE("files are created, renamed and appended to in data/file.cpp alone") {
+  const auto writers = [](const Tree& tree) {
+    static const std::regex writes(
+        R"(ofstream|fopen\(|freopen\(|O_CREAT|O_WRONLY|O_RDWR|\bmkstemp|::rename\(|copy_file\(|basic_file_sink|resize_file)");
+    std::vector<std::string> found;
+    for (const auto& [path, text] : tree)
+      if (!is_course(path) && path != "data/file.cpp" && std::regex_search(text, writes))
+        found.push_back(path);
+    return found;
+  };
+  CHECK(writers(sources()) ==
+        std::vector<std::string>{"autograd/check/tape_page.cpp",       // at a path that its caller chose
+                                 "experiments/harness/process.cpp"});  // /dev/null for closed streams
+  CHECK(writers({{"data/file.cpp", "O_CREAT"},
+                 {"data/x.cpp", "std::ofstream(path)"},
+                 {"experiments/x.cpp", "std::fopen(path, \"a\")"},
+                 {"experiments/y.cpp", "rename_file(from, to); write_file_atomically(path, \"\");"}}) ==
+        std::vector<std::string>{"data/x.cpp", "experiments/x.cpp"});
+}
+
 TEST_CASE("the checker passes what is allowed") {
   CHECK(wrong_includes(
             {{"core/tensor.h", "#include <vector>\n#include <fmt/format.h>\n"},

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <cctype>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 
 #include "../../core/parallel.h"
@@ -80,7 +82,7 @@ Json about(const PlannedRun& planned) {
 Json finished_summary(const std::string& folder, const Json& config) {
   const std::string path = folder + "/summary.json";
   if (!std::filesystem::exists(path)) return {};
-  Json summary = parse_json<Json>(read_file(path, size_t{1} << 30));
+  Json summary = parse_json<Json>(read_regular_file(path, size_t{1} << 30));
   return summary.is_object() && summary.value("config", Json()) == config ? summary : Json();
 }
 
@@ -222,12 +224,14 @@ Json rehearse(const Run& run, const PlannedRun& planned, const Json& config) {
       arguments.insert(arguments.end(), {fmt::format("--{}", name), fmt::format("{}", most_of_it)});
   if (config.value("learning_rate", 1.0) == 0)  // which is a search for the best one
     arguments.insert(arguments.end(), {"--learning_rate", "0.001"});
-  const std::string folder = run.folder() + "/.rehearsal", path = folder + "/summary.json";
+  std::string folder = run.folder() + "/.rehearsal_XXXXXX";
+  check(::mkdtemp(folder.data()) != nullptr, "{}: cannot make a folder: {}", folder, std::strerror(errno));
+  const std::string path = folder + "/summary.json";
   arguments.insert(arguments.end(), {"--force", "--out", folder, "--threads", "1"});
   const Cost most{.bytes = share().bytes, .seconds = 30};
   run_child("/bin/sh", limited(program_path(planned), arguments, most, 1), Complaints::kept);
   Json summary;
-  if (std::filesystem::exists(path)) summary = parse_json<Json>(read_file(path, size_t{1} << 30));
+  if (std::filesystem::exists(path)) summary = parse_json<Json>(read_regular_file(path, size_t{1} << 30));
   std::filesystem::remove_all(folder);
   return summary.is_object() ? summary.value("measured", Json()) : Json();
 }
@@ -258,9 +262,12 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
   if (!change.empty()) run.say("{}: measured anew, for {}\n", planned.name, change);
   run.say("{}: {}{}{}\n", planned.name, planned.path.empty() ? planned.program : planned.path,
           planned.arguments.empty() ? "" : " ", shell_line(planned.arguments));
+  refuse_link(folder);
   std::vector<std::string> arguments = planned.arguments;
-  arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--force", "--out", folder,
-                                     "--threads", std::to_string(threads())});
+  arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--out", folder, "--threads",
+                                     std::to_string(threads())});
+  // What an earlier `verify` made here goes; in a folder that was never its own, a run of this name is the user's.
+  if (run.goes_on() || run.force()) arguments.emplace_back("--force");
   const auto before = written_at(folder);
   const Finished finished =
       most ? run_child("/bin/sh", limited(program_path(planned), arguments, *most, threads()))

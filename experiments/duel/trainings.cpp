@@ -6,7 +6,10 @@
 
 #include "../../core/parallel.h"
 #include "../../data/file.h"
+#include "../../data/json_text.h"
+#include "../../data/utf8_stream.h"
 #include "../harness/each.h"
+#include "../harness/program.h"
 #include "../harness/provenance.h"
 
 namespace isobar::duel {
@@ -32,17 +35,43 @@ std::optional<std::string> next_record(const std::string& text, size_t& at) {
   return bytes;
 }
 
+// Throws Error where these are the bytes of another run's journal, hours of work perhaps.
+void refuse_other(const std::string& text, const Json& heading, const std::string& folder) {
+  if (text.empty()) return;
+  size_t at = 0;
+  const std::optional<std::string> first = next_record(text, at);
+  int64_t trainings = 0;
+  while (first && next_record(text, at)) ++trainings;
+  if (first && trainings == 0) return;
+  std::string differences = "it is not a journal of trainings";
+  if (const Json head = first ? Json::parse(*first, nullptr, false) : Json(); head.is_object()) {
+    const auto object = [](const Json& json) { return json.is_object() ? json : Json::object(); };
+    const Json there = object(head.value("of", Json()));
+    differences = differences_between(object(there.value("config", Json())),
+                                      object(heading.value("config", Json())), {});
+    const std::string others = differences_between(there, heading, {"config"});
+    differences += (differences.empty() || others.empty() ? "" : ", ") + others;
+  }
+  throw_error(fmt::format(
+      "--out: '{}/trainings.journal' holds {} trainings of a run that did not end and is not this one: {}; choose "
+      "another folder, or add --force to begin anew without them",
+      folder, trainings, one_line(differences)));
+}
+
 }  // namespace
 
 // The heading's record and those of trainings, as far as they are whole, that count in this run.
 std::string Trainings::known_records(const Json& heading) {
   const Json now = provenance(isobar_sources(), run_.environment().value("data", Json::object()));
   const std::string first = record_of(Json{{"of", heading}, {"provenance", now}}.dump());
-  const std::string text = std::filesystem::exists(path_) ? read_file(path_, most_bytes) : "";
+  const std::string text = std::filesystem::exists(path_) ? read_regular_file(path_, most_bytes) : "";
   size_t at = 0;
   const std::optional<std::string> there = next_record(text, at);
   const Json old = there ? Json::parse(*there, nullptr, false) : Json();
-  if (!old.is_object() || old.value("of", Json()) != heading) return first;
+  if (!old.is_object() || old.value("of", Json()) != heading) {
+    if (!run_.force()) refuse_other(text, heading, run_.folder());
+    return first;
+  }
   size_t count = 0;
   while (next_record(text, at)) ++count;
   if (const std::string change = change_since(old.value("provenance", Json::object()), now);
@@ -69,10 +98,11 @@ Trainings::Trainings(Run& run, const Json& heading, std::function<Trained(const 
   at_a_time_ =
       std::stol(by_first(run.ranks(), [&] { return fmt::format("{}", threads() * run.ranks().size()); }));
   if (!run.ranks().first()) return;
-  write_file_atomically(path_, known);
-  file_.reset(std::fopen(path_.c_str(), "abe"));
-  check(file_ != nullptr, "{}: cannot be written", path_);
+  write_file_atomically(run.staying_file("trainings.journal"), known);
+  descriptor_ = open_to_append(path_);
 }
+
+Trainings::~Trainings() { ::close(descriptor_); }
 
 void Trainings::of(const std::vector<Training>& wanted,
                    const std::function<void(size_t, const Trained&)>& done) {
@@ -102,16 +132,11 @@ void Trainings::of(const std::vector<Training>& wanted,
 
 void Trainings::keep(const Training& training, const Trained& trained) {
   done_.emplace(training, trained);
-  if (!file_) return;
-  const std::string record = record_of(to_bytes(Entry(training, trained)));
-  const bool written = std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size();
-  check(written && std::fflush(file_.get()) == 0, "{}: cannot be written; is the disk full?", path_);
+  if (descriptor_ >= 0) append_to(descriptor_, record_of(to_bytes(Entry(training, trained))), path_);
 }
 
 void Trainings::end() {
-  if (!file_) return;
-  file_.reset();
-  ::unlink(path_.c_str());
+  if (descriptor_ >= 0) ::unlink(path_.c_str());
 }
 
 }  // namespace isobar::duel

@@ -17,6 +17,10 @@ class Trainings {
   // `heading`: what decides the trainings' bits, besides sources and the data that the run has read by now.
   Trainings(Run& run, const Json& heading, std::function<Trained(const Training&)> train);
 
+  Trainings(const Trainings&) = delete;
+  Trainings& operator=(const Trainings&) = delete;
+  ~Trainings();
+
   // Trains all of them, side by side, and calls done(0, …), done(1, …), … in this order, as soon as each and those
   // before it are there; those of the journal are there at once. All ranks must ask for the same.
   void of(const std::vector<Training>& wanted, const std::function<void(size_t, const Trained&)>& done);
@@ -36,7 +40,7 @@ class Trainings {
   std::map<Training, Trained> done_;
   int64_t found_ = 0, at_a_time_ = 1;
   std::string path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
+  int descriptor_ = -1;
 };
 
 }  // namespace isobar::duel

@@ -52,14 +52,9 @@ bool same_but_for_seeds(const std::vector<Setting>& a, const std::vector<Setting
 // Throws Error naming the settings in which a run differs from the one that it is to go on with.
 void check_same(const Json& there, const Json& here, const std::vector<std::string>& may_differ,
                 const std::string& folder) {
-  std::vector<std::string> differences;
-  for (const auto& [name, value] : there.items()) {
-    const bool free = std::ranges::count(may_differ, name) > 0;
-    if (!free && here.contains(name) && here[name] != value)
-      differences.push_back(fmt::format("{} is {} there, {} here", name, value.dump(), here[name].dump()));
-  }
+  const std::string differences = differences_between(there, here, may_differ);
   check(differences.empty(), "--resume: '{}' is a run with another configuration: {}; leave these flags out",
-        folder, fmt::join(differences, ", "));
+        folder, differences);
 }
 
 // Brings Config to its final state: preset, resumed run, config file, options. Returns what Run needs of it.
@@ -213,12 +208,15 @@ void check_same_on_all(Ranks& ranks, const std::string& program, const Plan& pla
   }
 }
 
-// Whether a run of it may replace what the folder holds: what it left there itself, and no other program's.
-bool goes_on_in(const Program& program, const std::string& folder) {
-  const std::string path = folder + "/summary.json";
-  if (!program.goes_on || !std::filesystem::exists(path)) return program.goes_on;
-  const Json summary = parse_json<Json>(read_file(path, size_t{1} << 30));
-  return summary.is_object() && summary.value("program", Json()) == program.name;
+// Why a finished run of the program with the configuration `there` stays; null where it always does.
+std::function<std::string(const Json&)> obstacle_of(const Program& program, const Json& here) {
+  if (!program.goes_on) return nullptr;
+  return [may_differ = *program.goes_on, here](const Json& there) -> std::string {
+    if (may_differ.all) return "";
+    const std::string differences =
+        there.is_object() ? differences_between(there, here, may_differ.settings) : "none can be read";
+    return differences.empty() ? "" : "holds a finished run of other settings: " + differences;
+  };
 }
 
 Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
@@ -247,15 +245,18 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   options.log_level = log_level(line);
   options.bars = options.log_level <= LogLevel::info;
   options.json = line.json;
-  options.force = line.force || goes_on_in(program, options.folder);
+  options.force = line.force;
   options.accept_old = line.accept_old;
+  options.obstacle = obstacle_of(program, configured);
   options.out = streams.out;
   options.err = streams.err;
   options.ranks = &ranks;
   set_threads(line.threads ? static_cast<int>(parse_whole(*line.threads, between(1, 1024), "--threads"))
                            : default_threads(ranks));
   for (const Printer& printer : program.printers)
-    if (printer.flag == line.printer) return {printer.flag, printer.text, options};
+    if (printer.flag == line.printer) {
+      return {printer.flag, printer.text, options};
+    }
   check(line.resume.empty() || !line.out.empty() || line.force ||
             !std::filesystem::exists(options.folder + "/summary.json"),
         "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
@@ -294,6 +295,15 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
 }
 
 }  // namespace
+
+std::string differences_between(const Json& there, const Json& here,
+                                const std::vector<std::string>& may_differ) {
+  std::vector<std::string> differences;
+  for (const auto& [name, value] : there.items())
+    if (std::ranges::count(may_differ, name) == 0 && here.contains(name) && here[name] != value)
+      differences.push_back(fmt::format("{} is {} there, {} here", name, value.dump(), here[name].dump()));
+  return fmt::format("{}", fmt::join(differences, ", "));
+}
 
 std::vector<std::string> preset_names(const Program& program) {
   std::vector<std::string> names;

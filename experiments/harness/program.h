@@ -44,6 +44,12 @@ struct Positionals {
   std::vector<std::string>* values = nullptr;  // where they go; null: the program takes none
 };
 
+// Settings that may differ between a finished run and the one that replaces it.
+struct MayDiffer {
+  std::vector<std::string> settings = {};
+  bool all = false;
+};
+
 struct Program {
   std::string name;                  // of the executable, of the default folder runs/<name>
   std::string about;                 // for --help: question, claim and source; may have several lines
@@ -61,7 +67,8 @@ struct Program {
   std::string* output = nullptr;  // where the FILE of `-o FILE` goes; null: the program takes none
   std::vector<std::string> first_settings = {};  // those that --help shows; empty: all, as --help-all does
   bool profiles = true;  // takes --profile; false: it measures times itself, or runs nothing itself
-  bool goes_on = false;  // a finished run of it in the folder is replaced without --force
+  // A finished run of it in the folder is replaced without --force, if its settings are these but for those named.
+  std::optional<MayDiffer> goes_on = std::nullopt;
   // Called when Config has the user's values, unless a run is resumed, with the names of the settings that
   // file and flags gave: may make others fit. The run begins with its sentences.
   std::function<std::vector<std::string>(const std::set<std::string>& given)> settle = {};
@@ -70,6 +77,10 @@ struct Program {
 
   std::string default_folder() const { return folder.empty() ? "runs/" + name : folder; }
 };
+
+// In which settings two configurations differ, but for those named: "depth is 8 there, 9 here". "" for none.
+std::string differences_between(const Json& there, const Json& here,
+                                const std::vector<std::string>& may_differ);
 
 // The names of the presets, "tiny" last where the program has it.
 std::vector<std::string> preset_names(const Program& program);

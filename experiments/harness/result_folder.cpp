@@ -14,7 +14,7 @@
 #include "../../core/error.h"
 #include "../../data/file.h"
 #include "../../data/json_text.h"
-#include "json.h"
+#include "../../data/utf8_stream.h"
 
 namespace isobar {
 namespace {
@@ -32,15 +32,58 @@ bool plain_name(const std::string& name) {
   return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
 }
 
-// The files that an earlier run left, as its summary lists them. A summary that is not ours lists none.
-std::vector<std::string> listed_files(const std::string& summary) {
+constexpr const char *summary_name = "summary.json", *heading_name = "summary.partial.json";
+
+// Whether anything has this name, a symbolic link to nothing included.
+bool is_there(const std::string& path) {
+  std::error_code none;
+  return fs::symlink_status(path, none).type() != fs::file_type::not_found;
+}
+
+// Throws Error where a file could not be given this name in the end.
+void check_replaceable(const std::string& path) {
+  std::error_code none;
+  const fs::file_type type = fs::symlink_status(path, none).type();
+  check(type == fs::file_type::not_found || type == fs::file_type::regular || type == fs::file_type::symlink,
+        "--out: wanted a regular file to replace, but '{}' is not one; remove it, or choose another folder",
+        path);
+}
+
+// Removes a file or a symbolic link, and nothing else that may have the name.
+void remove_file(const std::string& path) {
+  std::error_code none;
+  const fs::file_type type = fs::symlink_status(path, none).type();
+  if (type == fs::file_type::regular || type == fs::file_type::symlink) ::unlink(path.c_str());
+}
+
+// What a run says of itself in this file; null where it is no run's.
+Json read_heading(const std::string& path) {
+  if (!is_there(path)) return {};
+  Json heading = parse_json<Json>(read_regular_file(path, size_t{1} << 28));
+  const bool ours = heading.is_object() && heading.value("program", Json()).is_string() &&
+                    heading.value("files", Json()).is_array();
+  return ours ? heading : Json();
+}
+
+// The files that a run lists.
+std::vector<std::string> listed_files(const Json& heading) {
   std::vector<std::string> names;
-  if (!fs::exists(summary)) return names;
-  const Json old = parse_json<Json>(read_file(summary, size_t{1} << 28));
-  if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return names;
-  for (const Json& name : old["files"])
+  if (heading.is_null()) return names;
+  for (const Json& name : heading["files"])
     if (name.is_string() && plain_name(name.get<std::string>())) names.push_back(name.get<std::string>());
   return names;
+}
+
+// The files in a folder that a run could mean to replace: not folders, hidden files and what killed writers left.
+std::vector<std::string> visible_files(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const std::string& name : names_in(folder)) {
+    std::error_code none;
+    if (name[0] != '.' && !is_temporary_name(name) &&
+        fs::symlink_status(folder + "/" + name, none).type() != fs::file_type::directory)
+      files.push_back(name);
+  }
+  return files;
 }
 
 // The folder and its parents that do not exist yet, innermost first.
@@ -71,7 +114,8 @@ constexpr size_t block_bytes = 8192;
 
 }  // namespace
 
-ResultFolder::ResultFolder(const std::string& path, bool force) : path_(path), made_(missing_folders(path)) {
+ResultFolder::ResultFolder(const std::string& path, FolderRights rights)
+    : path_(path), rights_(std::move(rights)), made_(missing_folders(path)) {
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) {
@@ -79,13 +123,16 @@ ResultFolder::ResultFolder(const std::string& path, bool force) : path_(path), m
     throw_error(
         fmt::format("--out: cannot make the folder '{}': {}; choose another", path_, error.message()));
   }
-  check(force || !fs::exists(fs::path(path_) / "summary.json", error),
-        "--out: '{}' holds a finished run; add --force to replace it, or choose another folder", path_);
   lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   check(lock_ >= 0, "--out: cannot open the folder '{}': {}", path_, std::strerror(errno));
   if (::access(path_.c_str(), W_OK) == 0 && lock_alone(lock_)) {
-    remove_temporaries(path_);
-    return;
+    try {
+      look();
+      return;
+    } catch (const Error&) {
+      ::close(lock_);
+      throw;
+    }
   }
   const int reason = errno;
   ::close(lock_);
@@ -95,12 +142,61 @@ ResultFolder::ResultFolder(const std::string& path, bool force) : path_(path), m
           : fmt::format("--out: cannot write into '{}': {}; choose another", path_, std::strerror(reason)));
 }
 
-ResultFolder::~ResultFolder() {
-  if (!published_) {
-    for (size_t i = staying_; i < names_.size(); ++i)
-      ::unlink((path_ + "/" + partial_name(names_[i])).c_str());
-    remove_empty_folders();
+// Throws Error unless this run may write here.
+void ResultFolder::look() {
+  const Json finished = read_heading(path_ + "/" + summary_name),
+             begun = read_heading(path_ + "/" + heading_name);
+  for (const Json* heading : {&finished, &begun})
+    for (const std::string& name : listed_files(*heading)) made_by_runs_.push_back(name);
+  const auto is_own = [&](const Json& heading) {
+    return !heading.is_null() && heading["program"] == rights_.program;
+  };
+  goes_on_ = is_own(finished) || is_own(begun);
+  for (const char* name : {"run.h5", "run.log", summary_name})
+    unfinished_ |= is_there(path_ + "/" + partial_name(name));
+  if (rights_.force) return;
+  check(!finished.is_null() || !is_there(path_ + "/" + summary_name),
+        "--out: '{}' holds a {} that no run made; choose another folder, or add --force to replace it", path_,
+        summary_name);
+  if (!finished.is_null()) {
+    const std::string why = rights_.obstacle && is_own(finished)
+                                ? rights_.obstacle(finished.value("config", Json()))
+                                : "holds a finished run";
+    check(why.empty(), "--out: '{}' {}; add --force to replace it, or choose another folder", path_, why);
+    return;
   }
+  if (rights_.resumes || is_own(begun)) return;
+  check(
+      begun.is_null(),
+      "--out: '{}' holds a run of {} that did not finish; add --force to replace it, or choose another folder",
+      path_, begun.is_null() ? "" : one_line(begun["program"].get<std::string>()));
+  const std::vector<std::string> others = visible_files(path_);
+  check(
+      others.empty(),
+      "--out: '{}' holds files that no run made, such as '{}'; choose another folder, or add --force to replace "
+      "those of the names that the run writes",
+      path_, others.empty() ? "" : one_line(others.front()));
+}
+
+void ResultFolder::begin(const Json& heading) {
+  check_replaceable(path_ + "/" + summary_name);
+  heading_ = heading;
+  remove_temporaries(path_);
+  write_heading();
+}
+
+void ResultFolder::write_heading() {
+  heading_["files"] = names_;
+  write_file_atomically(path_ + "/" + heading_name, json_text(heading_));
+}
+
+ResultFolder::~ResultFolder() {
+  if (!published_ && !heading_.is_null()) {
+    if (staying_ == 0 && !others_stay_) remove_file(path_ + "/" + heading_name);
+    for (size_t i = staying_; i < names_.size(); ++i)
+      if (names_[i] != summary_name) remove_file(path_ + "/" + partial_name(names_[i]));
+  }
+  if (!published_) remove_empty_folders();
   ::close(lock_);
 }
 
@@ -112,6 +208,11 @@ void ResultFolder::remove_empty_folders() {
 void ResultFolder::announce(const std::string& name) {
   check(plain_name(name), "result folder: wanted a plain file name, got '{}'", name);
   check(std::ranges::count(names_, name) == 0, "result folder: '{}' is written twice", name);
+  check(rights_.force || rights_.resumes || std::ranges::count(made_by_runs_, name) > 0 ||
+            name == summary_name || !is_there(path_ + "/" + name),
+        "--out: '{}/{}' is there, and no run made it; choose another folder, or add --force to replace it",
+        path_, name);
+  check_replaceable(path_ + "/" + name);
   names_.push_back(name);
 }
 
@@ -125,20 +226,25 @@ std::string ResultFolder::growing(const std::string& name) {
   remove_earlier_run();
   growing_.push_back(name);
   staying_ = names_.size();
+  write_heading();
+  return path_ + "/" + name;
+}
+
+std::string ResultFolder::staying(const std::string& name) {
+  others_stay_ = true;
   return path_ + "/" + name;
 }
 
 // From here on the folder holds no finished run, until a new summary is there.
 void ResultFolder::remove_earlier_run() {
-  const std::string summary = path_ + "/summary.json";
-  const std::vector<std::string> old = listed_files(summary);
-  ::unlink(summary.c_str());
-  for (const std::string& name : old) ::unlink((path_ + "/" + name).c_str());
+  remove_file(path_ + "/" + summary_name);
+  for (const std::string& name : made_by_runs_)
+    if (std::ranges::count(growing_, name) == 0) remove_file(path_ + "/" + name);
 }
 
 void ResultFolder::publish() {
   remove_earlier_run();
-  std::stable_partition(names_.begin(), names_.end(), [](auto& name) { return name != "summary.json"; });
+  std::stable_partition(names_.begin(), names_.end(), [](auto& name) { return name != summary_name; });
   for (const std::string& name : names_)
     if (std::ranges::count(growing_, name) == 0)
       rename_file(path_ + "/" + partial_name(name), path_ + "/" + name);
@@ -147,10 +253,10 @@ void ResultFolder::publish() {
 
 int64_t SpoolFile::put(std::string_view bytes) {
   if (!file_) {
-    const std::string path = temporary_name(folder_ + "/spool");
-    file_.reset(std::fopen(path.c_str(), "w+xe"));
+    const TemporaryFile file = create_temporary(folder_ + "/spool");
+    ::unlink(file.path.c_str());
+    file_.reset(::fdopen(file.descriptor, "w+"));
     if (!file_) fail("create", folder_);
-    ::unlink(path.c_str());
   }
   std::fseek(file_.get(), 0, SEEK_END);
   const int64_t begin = std::ftell(file_.get());

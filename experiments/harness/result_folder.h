@@ -3,45 +3,76 @@
 // Files grow under partial names ("run.partial.h5"). publish() removes an old summary.json and the files it
 // lists, then gives the new files their names, summary.json last. Without it the partial files go in the end.
 // Where one grows under its own name (metrics.jsonl), an earlier run's files go at once.
+//
+// A run touches only what a run made: summary.json says so of a finished one, and summary.partial.json, which is
+// there from begin() on, of one that goes on or did not finish.
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "json.h"
+
 namespace isobar {
+
+// What a run may do with what it finds in its folder.
+struct FolderRights {
+  std::string program = {};
+  bool force = false;    // it may replace anything
+  bool resumes = false;  // it goes on with the run that is there
+  // Why it may not replace a finished run of this program with this configuration, or "". Null: it may not.
+  std::function<std::string(const Json& config)> obstacle = {};
+};
 
 class ResultFolder {
  public:
   // Makes the folder and its parents, and locks it against other runs. Throws Error when it cannot be made or
-  // written, another run holds it, or it holds a finished run (a summary.json) and `force` is off.
-  ResultFolder(const std::string& path, bool force);
-  // Unless published: removes the partial files, but those announced before one that grows under its own
-  // name, and the folders made here if they are empty.
+  // written, another run holds it, or without `force` it holds what this run may not replace: a finished run, another
+  // program's unfinished one, or files that no run made. (What is in its own folders is not looked at.)
+  ResultFolder(const std::string& path, FolderRights rights);
+  // Unless begun, leaves all as it was. Unless published, removes the partial files, but those announced before one
+  // that grows under its own name; summary.partial.json, unless files stay; and the folders made here if they are
+  // empty.
   ~ResultFolder();
   ResultFolder(const ResultFolder&) = delete;
   ResultFolder& operator=(const ResultFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // Whether a run that did not finish left partial files: begin() replaces them.
+  bool holds_unfinished() const { return unfinished_; }
+  // Whether an earlier run of this program is or was here.
+  bool goes_on() const { return goes_on_; }
+  // From here on the folder is changed: writes summary.partial.json with `heading`, which has "program" and "config".
+  void begin(const Json& heading);
   // Announces a file and returns the path under which to write it. `name` is a plain file name.
   std::string partial(const std::string& name);
   // Announces a file that has its own name from the start and stays, as do the partial files announced so
   // far. Takes away an old summary.json and the files it lists. Returns the path.
   std::string growing(const std::string& name);
+  // The path of a file that stays where it is, whether the run is published or not, and that the summary does not list.
+  std::string staying(const std::string& name);
   // Names announced so far.
   const std::vector<std::string>& names() const { return names_; }
   // All announced files are complete on the disk, summary.json among them: makes them appear.
   void publish();
 
  private:
+  void look();
   void announce(const std::string& name);
+  void write_heading();
   void remove_earlier_run();
   void remove_empty_folders();
 
   std::string path_;
+  FolderRights rights_;
+  Json heading_;                           // null until begin()
+  std::vector<std::string> made_by_runs_;  // names that an earlier summary lists
+  bool unfinished_ = false, goes_on_ = false, others_stay_ = false;
   std::vector<std::string> made_;  // folders that were not there, innermost first
   int lock_ = -1;                  // descriptor of the folder
   std::vector<std::string> names_, growing_;

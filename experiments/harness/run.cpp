@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "../../core/profile.h"
 #include "../../data/file.h"
@@ -42,12 +43,14 @@ RunOptions of_rank(RunOptions options) {
 Run::Run(RunOptions options)
     : options_(of_rank(std::move(options))),
       start_(std::chrono::steady_clock::now()),
-      folder_(options_.ranks->first() ? std::make_unique<ResultFolder>(options_.folder, options_.force)
-                                      : nullptr),
+      folder_(options_.ranks->first()
+                  ? std::make_unique<ResultFolder>(
+                        options_.folder,
+                        FolderRights{options_.program, options_.force, resumes_in_place(), options_.obstacle})
+                  : nullptr),
       partial_h5_(folder_ ? folder_->partial("run.h5") : ""),
-      log_(folder_ ? folder_->partial("run.log") : "/dev/null",
-           options_.resume == options_.folder ? RunLog::Begin::after_what_is_there : RunLog::Begin::anew,
-           {stream(), options_.err, options_.log_level}),
+      partial_log_(folder_ ? folder_->partial("run.log") : ""),
+      log_({stream(), options_.err, options_.log_level}),
       file_(Hdf5File::create("run.h5")),
       spool_(std::make_shared<SpoolFile>(folder_ ? folder_->path() : "")),
       environment_(current_environment()) {
@@ -57,6 +60,25 @@ Run::Run(RunOptions options)
   file_.set_attribute("/", "program", options_.program);
   write_attributes(file_, "/config", options_.config);
   write_attributes(file_, "/environment", environment_);
+  if (!folder_) log_.close();
+  if (folder_ && !folder_->holds_unfinished()) begin();
+}
+
+bool Run::resumes_in_place() const {
+  std::error_code none;  // a folder that is not there is another one
+  return !options_.resume.empty() && std::filesystem::equivalent(options_.resume, options_.folder, none);
+}
+
+void Run::begin() {
+  if (!folder_ || std::exchange(begun_, true)) return;
+  folder_->begin(with_named_infinities({{"program", options_.program}, {"config", options_.config}}));
+  log_.open(partial_log_, resumes_in_place() ? RunLog::Begin::after_what_is_there : RunLog::Begin::anew);
+  flush();
+}
+
+std::string Run::staying_file(const std::string& name) {
+  begin();
+  return folder_ ? folder_->staying(name) : options_.folder + "/" + name;
 }
 
 // How the run was called and on what, so that run.log alone says how to make it again.
@@ -74,6 +96,7 @@ void Run::record(const std::string& name, double value) { record(name, std::span
 void Run::record(const std::string& name, std::span<const double> row) {
   check(!row.empty(), "series '{}': wanted a row of at least one value", name);
   check(std::ranges::count(metric_names_, name) == 0, "series '{}': has that metric's values already", name);
+  begin();
   Series& series = recorded_.try_emplace(name, Series{row.size(), Spool(spool_)}).first->second;
   check(row.size() == series.length, "series '{}': wanted a row of {} values, got {}", name, series.length,
         row.size());
@@ -120,6 +143,7 @@ void Run::take_texts(const std::vector<StepValue>& values) {
 
 void Run::begin_lines() {
   if (metrics_) return;
+  begin();
   metrics_.emplace(folder_->growing("metrics.jsonl"));
   modules_.emplace(folder_->growing("modules.jsonl"));
 }
@@ -154,15 +178,24 @@ void Run::restore(const std::string& folder, const Lines& lines) {
     last = line.step;
     take_texts(line.values);
   };
+  const auto read = [&](const std::string& path, int64_t count, const auto& take) {
+    const int64_t there = StepLines(path).read(take, {}, count);
+    check(there == count, "{}: wanted at least {} whole lines, got {}", path, count, there);
+  };
+  read(folder + "/metrics.jsonl", lines.steps, take_step);
+  read(folder + "/modules.jsonl", lines.modules, take_modules);
+  begin();  // not before: a run that is refused changes nothing
   OutputFile metrics(folder_->path() + "/metrics.jsonl"), modules(folder_->path() + "/modules.jsonl");
-  copy_lines(folder + "/metrics.jsonl", lines.steps, metrics, take_step);
-  copy_lines(folder + "/modules.jsonl", lines.modules, modules, take_modules);
+  copy_lines(folder + "/metrics.jsonl", lines.steps, metrics);
+  copy_lines(folder + "/modules.jsonl", lines.modules, modules);
   metrics_.emplace(folder_->growing("metrics.jsonl"), std::move(metrics));
   modules_.emplace(folder_->growing("modules.jsonl"), std::move(modules));
 }
 
 void Run::flush() {
-  if (folder_ && !metrics_) save_h5();
+  if (!folder_) return;
+  begin();
+  if (!metrics_) save_h5();
 }
 
 // Reads each file once, and holds no more of it than some rows.
@@ -192,12 +225,14 @@ void Run::save_h5() {
 }
 
 Csv& Run::csv(const std::string& name, const std::vector<std::string>& columns) {
+  begin();
   return csvs_.emplace_back(name, columns, spool_);
 }
 
 RunOptions Run::part(const std::string& name, int64_t seed) const {
   RunOptions part = options_;
   part.folder += "/" + name;
+  refuse_link(part.folder);
   part.seed = part.config["seed"] = seed;
   if (part.config.contains("seeds")) part.config["seeds"] = 1;
   part.out = stream();
@@ -234,6 +269,7 @@ void Run::expect(const std::string& name, bool ok, const std::string& detail) {
 void Run::say_text(const std::string& text) { log_.say(text); }
 
 Progress Run::progress(int64_t total, const std::string& unit, int64_t done) {
+  begin();
   return Progress(total, unit, options_.bars ? options_.err : nullptr, done);
 }
 
@@ -254,6 +290,7 @@ Json Run::whole_summary() const {
 int Run::finish() {
   if (!folder_) return failed_ ? 1 : 0;
   if (!environment_.contains("data")) environment_["data"] = Json::object();
+  begin();
   write_attributes(file_, "/environment", environment_);  // those that the study added
   sync_lines();
   save_h5();

@@ -40,7 +40,9 @@ struct RunOptions {
   bool preset_unchanged = true;
   bool json = false, force = false;
   bool accept_old = false;  // results that are there count, whatever sources and data they are of
-  Json config;              // seed, preset and all settings
+  // Why a finished run of this configuration may not be replaced without `force`; null: it never may.
+  std::function<std::string(const Json& config)> obstacle = {};
+  Json config;  // seed, preset and all settings
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   LogLevel log_level = LogLevel::info;  // of what the console shows
@@ -52,7 +54,9 @@ class Run {
  public:
   static constexpr double no_theory = std::numeric_limits<double>::quiet_NaN();
 
-  // Takes the folder. Throws Error when it cannot (see ResultFolder).
+  // Takes the folder. Throws Error when it cannot (see ResultFolder). Writes a first run.partial.h5, unless a run that
+  // did not finish left its own: then nothing in the folder changes until this run has something to keep or shows its
+  // progress, so that a run that is refused before loses nothing of the other's.
   explicit Run(RunOptions options);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -66,6 +70,8 @@ class Run {
   Ranks& ranks() const { return *options_.ranks; }
   bool force() const { return options_.force; }
   bool accept_old() const { return options_.accept_old; }
+  // Whether an earlier run of this program is or was in the folder: what it made there may be replaced.
+  bool goes_on() const { return folder_ != nullptr && folder_->goes_on(); }
   // As --print-config prints it.
   const Json& config() const { return options_.config; }
   // For a run of one seed that is a part of this one, in the folder `name` of this one's: the same settings
@@ -101,6 +107,8 @@ class Run {
   Csv& csv(const std::string& name, const std::vector<std::string>& columns);
   // A new DIR/<name> of this text.
   void text_file(const std::string& name, std::string text) { texts_.emplace_back(name, std::move(text)); }
+  // The path of a file in the folder that is not of one run alone and stays, as a journal.
+  std::string staying_file(const std::string& name);
   // The study's own part of summary.json. The harness adds the rest. Everything here must be equal from run
   // to run; what is not goes to timing() or environment().
   Json& summary() { return summary_; }
@@ -166,6 +174,9 @@ class Run {
   int finish();
 
  private:
+  // From here on the folder is changed.
+  void begin();
+  bool resumes_in_place() const;
   void begin_lines();
   void take_names(const std::vector<Metric>& metrics);
   void take_texts(const std::vector<StepValue>& values);
@@ -182,7 +193,8 @@ class Run {
   RunOptions options_;
   std::chrono::steady_clock::time_point start_;
   std::unique_ptr<ResultFolder> folder_;  // null on ranks but the first
-  std::string partial_h5_;                // path
+  std::string partial_h5_, partial_log_;  // paths
+  bool begun_ = false;
   RunLog log_;
   Hdf5File file_;
   std::shared_ptr<SpoolFile> spool_;

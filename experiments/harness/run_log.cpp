@@ -1,17 +1,18 @@
 #include "run_log.h"
 
 #include <spdlog/sinks/base_sink.h>
-#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <filesystem>
+
+#include "../../data/file.h"
 #include "../../data/utf8_stream.h"
 #include "lists.h"
 #include "process.h"
 
 namespace isobar {
 namespace {
-
-using FileSink = spdlog::sinks::basic_file_sink_st;
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   return level == LogLevel::off ? spdlog::level::off
@@ -41,17 +42,6 @@ class ConsoleSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex>
   LogConsole console_;
 };
 
-std::shared_ptr<FileSink> file_sink(const std::string& path, bool truncate, LogLevel console) {
-  try {
-    auto sink = std::make_shared<FileSink>(path, truncate);
-    sink->set_pattern("%Y-%m-%d %H:%M:%S.%e %-7l %v");
-    sink->set_level(spdlog_level(std::min(console, LogLevel::debug)));
-    return sink;
-  } catch (const spdlog::spdlog_ex& error) {
-    throw_error(std::string("run.log: ") + error.what());
-  }
-}
-
 void write(spdlog::logger& logger, std::string_view bytes, LogLevel level) {
   const std::string text = printable(bytes);  // names and quotations may be of a stranger's file
   for (size_t begin = 0; begin <= text.size();) {
@@ -71,23 +61,86 @@ LogLevel log_level_from_name(const std::string& name, const std::string& who) {
 }
 
 struct RunLog::Loggers {
+  // Lines with their time and level, in a file; in memory until it is open.
+  class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+   public:
+    explicit FileSink(LogLevel console) {
+      set_pattern("%Y-%m-%d %H:%M:%S.%e %-7l %v");
+      set_level(spdlog_level(std::min(console, LogLevel::debug)));
+    }
+    FileSink(const FileSink&) = delete;
+    FileSink& operator=(const FileSink&) = delete;
+    ~FileSink() override { ::close(descriptor_); }
+
+    void open(const std::string& path, RunLog::Begin begin) {
+      std::error_code none;
+      const bool there =
+          std::filesystem::symlink_status(path, none).type() != std::filesystem::file_type::not_found;
+      if (begin == RunLog::Begin::anew || !there) write_file_atomically(path, "");
+      descriptor_ = open_to_append(path);
+      path_ = path;
+    }
+    void write_waiting() { append_to(descriptor_, std::exchange(waiting_, ""), path_); }
+    void close() {
+      set_level(spdlog::level::off);
+      waiting_.clear();
+    }
+
+   private:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+      spdlog::memory_buf_t line;
+      formatter_->format(message, line);
+      if (descriptor_ < 0)
+        waiting_.append(line.data(), line.size());
+      else
+        append_to(descriptor_, {line.data(), line.size()}, path_);
+    }
+    void flush_() override {}
+
+    std::string path_, waiting_;
+    int descriptor_ = -1;
+  };
+
+  std::shared_ptr<FileSink> sink;
+  std::FILE* err;
   spdlog::logger both, file;
+
+  // A full disk is no reason to lose the run: its results are written elsewhere, and fail by themselves.
+  void give_up(const std::string& reason) const {
+    if (sink->level() == spdlog::level::off) return;
+    sink->close();
+    complain(err, "warning", fmt::format("run.log: {}; the run goes on, its log ends here", reason));
+  }
 };
 
-RunLog::RunLog(const std::string& path, Begin begin, const LogConsole& console) {
-  const auto file = file_sink(path, begin == Begin::anew, console.level);
+RunLog::RunLog(const LogConsole& console) {
+  const auto file = std::make_shared<Loggers::FileSink>(console.level);
   const spdlog::sinks_init_list both = {file, std::make_shared<ConsoleSink>(console)};
-  loggers_ = std::make_unique<Loggers>(Loggers{{"run", both}, {"run", file}});
+  loggers_ = std::make_unique<Loggers>(Loggers{file, console.err, {"run", both}, {"run", file}});
   for (spdlog::logger* logger : {&loggers_->both, &loggers_->file}) {
     logger->set_level(spdlog::level::trace);  // each sink has its own level
-    // A full disk is no reason to lose the run: its results are written elsewhere, and fail by themselves.
-    logger->set_error_handler([file, err = console.err](const std::string& reason) {
-      if (file->level() == spdlog::level::off) return;
-      file->set_level(spdlog::level::off);
-      complain(err, "warning", fmt::format("run.log: {}; the run goes on, its log ends here", reason));
-    });
+    logger->set_error_handler([all = loggers_.get()](const std::string& reason) { all->give_up(reason); });
   }
 }
+
+RunLog::RunLog(const std::string& path, Begin begin, const LogConsole& console) : RunLog(console) {
+  open(path, begin);
+}
+
+void RunLog::open(const std::string& path, Begin begin) {
+  try {
+    loggers_->sink->open(path, begin);
+  } catch (const Error& error) {
+    throw_error(std::string("run.log: ") + error.what());
+  }
+  try {
+    loggers_->sink->write_waiting();
+  } catch (const Error& error) {
+    loggers_->give_up(error.what());
+  }
+}
+
+void RunLog::close() { loggers_->sink->close(); }
 
 RunLog::~RunLog() {
   if (!part_.empty()) say("\n");

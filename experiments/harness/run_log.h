@@ -33,11 +33,17 @@ class RunLog {
  public:
   enum class Begin { anew, after_what_is_there };
 
-  // Opens the file. Throws Error where it cannot.
+  // The file's lines wait in memory for open().
+  explicit RunLog(const LogConsole& console);
+  // Opens the file. Throws Error where it cannot, and where something else than a file of its own is there.
   RunLog(const std::string& path, Begin begin, const LogConsole& console);
   ~RunLog();
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
+
+  void open(const std::string& path, Begin begin);
+  // Without a file: drops the lines that wait, and those to come.
+  void close();
 
   // Level info: text with its newlines. A part of a line waits for its end.
   void say(std::string_view text);

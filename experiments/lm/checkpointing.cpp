@@ -44,13 +44,13 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
       config_(config),
       ranks_(run.ranks()),
       optimizer_(optimizer),
-      folder_(run.folder(), {.keep = config.keep, .fresh = !goes_on_in_place(run)}),
       interrupt_(ranks_.size() > 1 ? "" : Interrupt::finishing_step) {
   by_first(ranks_, [&] {
     check(goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty(),
           "--out: '{}' holds checkpoints of a run that did not finish; go on with --resume {}, or begin anew "
           "with --force",
           run.folder(), run.folder());
+    refuse_link(run.folder() + "/checkpoints");
     return "";
   });
   now_.config = json_text(run.config());
@@ -60,6 +60,8 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
   now_.corpus = corpus.checksum();
   ranks_.check_same("a corpus with checksum", now_.corpus, "give every rank the same text and tokenizer");
   if (!run.resume_folder().empty()) go_on(model);
+  folder_.emplace(run.folder(),
+                  CheckpointFolderOptions{.keep = config.keep, .fresh = !goes_on_in_place(run)});
   visit_tensors(model, [&](const std::string& name, Tensor& tensor, bool is_buffer) {
     if (is_buffer) buffers_.push_back({name, tensor});
   });
@@ -122,7 +124,7 @@ std::string Session::keep_bad_step(const Batch& batch, const Rng& masks) {
     line = found.line;
     bad.report = found.report;
     const bool replaces = std::filesystem::exists(path);
-    save_bad_step(path, bad);
+    save_bad_step(run_.staying_file("bad_step.safetensors"), bad);
     return fmt::format("{}; to run this step alone: {}{}", line, run_.command("--replay", path),
                        replaces ? " (a new file: the one of an earlier run is gone)" : "");
   } catch (const Error& error) {
@@ -168,7 +170,7 @@ void Session::save(SaveAs as) {
   if (!bad.empty()) diverge(fmt::format("after step {}: {}", now_.step, bad));
   if (ranks_.first()) {
     now_.lines = run_.sync_lines();
-    folder_.save(now_, as);
+    folder_->save(now_, as);
   }
   now_.optimizer.clear();
   if (as.step) saved_step_ = now_.step;

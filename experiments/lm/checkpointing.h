@@ -50,9 +50,9 @@ class Session {
   const LmConfig& config_;
   Ranks& ranks_;
   LmOptimizer& optimizer_;
-  CheckpointFolder folder_;
-  Checkpoint now_;                    // its tensors are those of the model; save() adds the optimizer's
-  std::vector<NamedTensor> buffers_;  // of the model, such as running statistics,
+  std::optional<CheckpointFolder> folder_;  // none before the run is known to go on
+  Checkpoint now_;                          // its tensors are those of the model; save() adds the optimizer's
+  std::vector<NamedTensor> buffers_;        // of the model, such as running statistics,
   std::vector<NamedTensor> buffers_before_;  // and copies from before the step: its forward changes them
   int64_t saved_step_ = -1;
   Interrupt interrupt_;

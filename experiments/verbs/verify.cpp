@@ -127,7 +127,7 @@ int verify(const Words& given) {
            .about = "files of claims, as experiments/claims/README.md says [those that come with isobar]",
            .values = &paths},
       .profiles = false,
-      .goes_on = true};
+      .goes_on = MayDiffer{.all = true}};
   claims::Verified verified;
   const int code = run_program(program, config, words, [&](Run& run) {
     refuse_what_is_not_kept(config, paths, run);
@@ -159,7 +159,9 @@ int verify(const Words& given) {
     options.renewed = [&](const Json& summary) {
       report::Content content;
       content.add(summary, run.folder());
-      write_file_atomically(page, content.page("en"));
+      if (config.page.empty()) run.staying_file("report.html");
+      write_file_atomically(page, content.page("en"),
+                            config.page.empty() ? PathFrom::program : PathFrom::user);
       if (!std::exchange(said, true)) run.say("\nThe page, renewed as each study ends: {}\n", page);
     };
     verified = claims::verify(run, paths.empty() ? claims::builtin_claims() : files, options);

@@ -31,7 +31,7 @@ TEST_CASE("a folder into which a run writes is refused to every other run, until
   ran("isobar watch", run + " --once");
   first.send(SIGKILL);
   CHECK(first.wait() == -SIGKILL);
-  ran("decay_study", "--depth 2 --out " + run);
+  ran("decay_study", "--depth 2 --force --out " + run);
 }
 
 }  // namespace isobar::locks_test

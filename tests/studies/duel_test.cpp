@@ -173,7 +173,7 @@ TEST_CASE("trainings on other data, or of other sources, count with --accept-old
   const TemporaryFolder folder;
   int64_t trained = 0;  // how many trainings were made
   Study study;
-  study.goes_on = true;
+  study.goes_on = MayDiffer{};
   std::string xxh3 = "1";
   study.body = [&](Run& run) {
     run.reads({"letters.txt", xxh3});
@@ -202,6 +202,31 @@ TEST_CASE("trainings on other data, or of other sources, count with --accept-old
   CHECK(trained == 2);
   CHECK_FALSE(holds(run("--accept-old"), "earlier run"));
   CHECK(trained == 2);
+}
+
+TEST_CASE("a duel replaces neither the results of another one nor its trainings without --force") {
+  const TemporaryFolder folder;
+  const std::string first = "rmsnorm dyt" + small + " --max_pairs 2 --out run",
+                    other = "rmsnorm none" + small + " --max_pairs 2 --out run";
+  ran("duel", first, folder.path());  // undecided: its journal stays
+  const auto before = results_in(folder / "run");
+  const std::string journal = file_text(folder / "run/trainings.journal");
+  check_refused("duel", other,
+                "'run' holds a finished run of other settings: b is \"dyt\" there, \"none\" here",
+                folder.path());
+  CHECK(results_in(folder / "run") == before);
+  CHECK(file_text(folder / "run/trainings.journal") == journal);
+  // Killed before its end.
+  std::filesystem::rename(folder / "run/summary.json", folder / "run/summary.partial.json");
+  const isobar::Outcome refused = run_built("duel", other, folder.path());
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err,
+              "holds 4 trainings of a run that did not end and is not this one: b is \"dyt\" there, "
+              "\"none\" here"));
+  CHECK(file_text(folder / "run/trainings.journal") == journal);
+  CHECK(std::filesystem::exists(folder / "run/run.h5"));
+  ran("duel", other + " --force", folder.path());
+  CHECK(results_in(folder / "run")["config"]["b"] == "none");
 }
 
 TEST_CASE("an undecided duel continues with more pairs") {

@@ -8,6 +8,8 @@
 
 namespace isobar::run_test {
 
+using Names = std::vector<std::string>;
+
 TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and nothing partial") {
   const TemporaryFolder folder;
   Study study;
@@ -66,6 +68,103 @@ TEST_CASE("a finished run is not overwritten without --force, and with it only b
   CHECK(study.run({"--out", folder.path(), "--force"}).code == 0);
   CHECK(folder.names() ==
         std::vector<std::string>{"mine.txt", "run.h5", "run.log", "second.csv", "summary.json"});
+}
+
+TEST_CASE("a study touches no file that no run made, and says so before it begins") {
+  const TemporaryFolder folder;
+  const Names mine = {"layers.csv", "notes.txt", "run.h5", "run.log"};
+  for (const std::string& name : mine) folder.write(name, "mine");
+  Study study;
+  bool begun = false;
+  study.body = [&](Run& run) {
+    begun = true;
+    run.csv("layers.csv", {"a"});
+  };
+  const auto unchanged = [&] {
+    CHECK(folder.names() == mine);
+    for (const std::string& name : mine) CHECK(file_text(folder / name) == "mine");
+  };
+  const Outcome refused = study.run({"--out", folder.path()});
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err,
+              "holds files that no run made, such as 'layers.csv'; choose another folder, or add --force"));
+  CHECK_FALSE(begun);
+  unchanged();
+  std::filesystem::remove(folder / "layers.csv");
+  folder.write("summary.json", "{\"sum\": 3}");
+  CHECK(holds(study.run({"--out", folder.path()}).err, "holds a summary.json that no run made"));
+  CHECK(file_text(folder / "summary.json") == "{\"sum\": 3}");
+  std::filesystem::remove(folder / "summary.json");
+  folder.write("layers.csv", "mine");
+
+  // Folders and hidden files are nobody's results.
+  folder.write("place/.git/x", "mine");
+  folder.write("place/src/main.cpp", "mine");
+  folder.write("place/.hidden", "mine");
+  CHECK(study.run({"--out", folder / "place"}).code == 0);
+  std::filesystem::remove_all(folder / "place");
+  CHECK(begun);
+
+  // Forced, it replaces those that it writes.
+  CHECK(study.run({"--out", folder.path(), "--force"}).code == 0);
+  CHECK(file_text(folder / "layers.csv") == "a\n");
+  CHECK(file_text(folder / "notes.txt") == "mine");
+}
+
+TEST_CASE("a table of a name that no run made ends the run, and not that file") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [&](Run& run) {
+    folder.write("r/layers.csv", "mine");  // while it runs
+    run.csv("layers.csv", {"a"});
+  };
+  CHECK(holds(study.run({"--out", folder / "r"}).err, "layers.csv' is there, and no run made it"));
+  CHECK(names_in(folder / "r") == Names{"layers.csv"});
+  CHECK(file_text(folder / "r/layers.csv") == "mine");
+}
+
+// The files of a folder by name.
+std::map<std::string, std::string> contents(const std::string& folder) {
+  std::map<std::string, std::string> all;
+  for (const std::string& name : names_in(folder)) all[name] = file_text(folder + "/" + name);
+  return all;
+}
+
+TEST_CASE("a run that is refused changes nothing in the folder of one that did not finish") {
+  const TemporaryFolder folder;
+  Study study;
+  study.body = [](Run& run) {
+    run.record_step({{"loss", 1}});
+    throw Diverged("loss is nan");
+  };
+  CHECK(study.run({"--out", folder / "r"}).code == 1);
+  folder.write("r/run.partial.h5.node-1-2.tmp", "of a killed writer");
+  const auto before = contents(folder / "r");
+  CHECK(before.contains("summary.partial.json"));
+  CHECK(before.contains("run.partial.log"));
+  CHECK(Json::parse(before.at("summary.partial.json"))["program"] == "study");
+  study.body = [](Run& run) {
+    run.say("looking at the text\n");
+    throw_error("corpus: no such file");
+  };
+  CHECK(study.run({"--out", folder / "r"}).err == "study: corpus: no such file\n");
+  CHECK(contents(folder / "r") == before);
+  CHECK(study.run({"--out", folder / "r", "--force"}).code == 2);
+  CHECK(contents(folder / "r") == before);
+
+  // One that begins takes its place, and one of another program is refused.
+  folder.write("r/summary.partial.json",
+               std::regex_replace(before.at("summary.partial.json"), std::regex("\"study\""), "\"other\""));
+  CHECK(
+      holds(study.run({"--out", folder / "r"}).err, "holds a run of other that did not finish; add --force"));
+  folder.write("r/summary.partial.json", before.at("summary.partial.json"));
+  study.body = [](Run& run) {
+    run.say("one\n");
+    run.record("loss", 1);
+  };
+  CHECK(study.run({"--out", folder / "r"}).code == 0);
+  CHECK(holds(file_text(folder / "r/run.log"), "info    one\n"));
+  CHECK(names_in(folder / "r") == Names{"run.h5", "run.log", "summary.json"});
 }
 
 TEST_CASE("a run that fails leaves neither files nor the folders it made") {

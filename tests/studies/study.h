@@ -33,7 +33,7 @@ inline std::string all_of(std::FILE* stream) {
 struct Study {
   StudyConfig config;
   std::function<void(Run&)> body = [](Run&) {};
-  bool goes_on = false;
+  std::optional<MayDiffer> goes_on = std::nullopt;
 
   Outcome run(const std::vector<std::string>& arguments) {
     Program program{.name = "study", .about = "A study for tests."};
