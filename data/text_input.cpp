@@ -141,12 +141,4 @@ std::string read_text(const std::string& path, size_t limit) {
   return text;
 }
 
-void refuse_as_output(const TextInput& input, const std::string& out) {
-  for (const std::string& path : input.paths) {
-    std::error_code none;  // an output that does not exist is no input
-    check(!std::filesystem::equivalent(path, out, none), "--out: {} is one of the texts; choose another name",
-          out);
-  }
-}
-
 }  // namespace isobar

@@ -36,7 +36,4 @@ inline constexpr size_t longest_text = size_t{1} << 30;
 // bytes: a compressed file may hold a thousand times what it takes, and a device does not end.
 std::string read_text(const std::string& path, size_t limit = longest_text);
 
-// Throws Error if the output path is one of the input files.
-void refuse_as_output(const TextInput& input, const std::string& out);
-
 }  // namespace isobar

@@ -15,6 +15,7 @@
 #include "duel/answer.h"
 #include "duel/why.h"
 #include "harness/environment.h"
+#include "harness/output_file.h"
 #include "harness/program.h"
 #include "report/page.h"
 #include "speed/clock.h"
@@ -194,8 +195,8 @@ void write_page(const std::string& folder, const std::string& output) {
   report::Content content;
   content.add(folder);
   const std::string page = content.page("en");
-  write_file_atomically(output, page);
-  fmt::print("{}: {} KiB\n", output, page.size() / 1024);
+  write_file_atomically(output, page, PathFrom::user);
+  say_written(output, fmt::format("{}: {} KiB\n", output, page.size() / 1024));
 }
 
 }  // namespace

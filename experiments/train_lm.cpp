@@ -248,7 +248,7 @@ Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
           .printers = {{"print-model", "print the model's tree and its costs, and stop",
                         [&] { return print_model(config); }},
                        {"tape-page", "write one step's tape as an HTML page, and stop",
-                        [&] { return write_page_of_step(config, page); }, &page},
+                        [&] { return write_page_of_step(config, page); }, &page, true},
                        {"replay", "run a bad step's file alone: what made its NaN",
                         [&] { return replay(bad_step); }, &bad_step}},
           .resume = resume_of_train_lm(),

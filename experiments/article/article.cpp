@@ -54,7 +54,7 @@ std::string filled(std::string_view text, const Values& values) {
 std::string_view prose() { return fixtures::article; }
 
 std::string page(const claims::Kept& kept) {
-  return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<style>\n" +
+  return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"generator\" content=\"isobar\">\n<style>\n" +
          std::string(fixtures::article_style) + "</style>\n" + filled(prose(), Values(kept)) + "</html>\n";
 }
 

@@ -12,6 +12,7 @@
 #include "../../data/utf8_stream.h"
 #include "environment.h"
 #include "lists.h"
+#include "output_file.h"
 #include "profile_report.h"
 #include "settings.h"
 #include "tool.h"
@@ -255,8 +256,11 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
                            : default_threads(ranks));
   for (const Printer& printer : program.printers)
     if (printer.flag == line.printer) {
+      if (printer.writes) check_output(*printer.file, {.force = line.force, .page = true});
       return {printer.flag, printer.text, options};
     }
+  if (program.output != nullptr && !program.output->empty())
+    check_output(*program.output, {.force = line.force, .page = true});
   check(line.resume.empty() || !line.out.empty() || line.force ||
             !std::filesystem::exists(options.folder + "/summary.json"),
         "--resume: '{}' holds a finished run: nothing is left to do", line.resume);

@@ -36,6 +36,7 @@ struct Printer {
   std::string flag, about;
   std::function<std::string()> text;  // called once Config has its final state
   std::string* file = nullptr;        // where FILE goes; null: the flag takes none
+  bool writes = false;                // FILE is written: one that is there only with --force
 };
 
 // Words of the command line that are no options: files, say.

@@ -8,6 +8,7 @@
 #include "../../nn/lm/generate.h"
 #include "../../nn/lm/text_loss.h"
 #include "../../nn/model.h"
+#include "../harness/output_file.h"
 #include "../harness/tool.h"
 #include "../lm/checkpoints/init_from.h"
 #include "verbs.h"
@@ -21,30 +22,34 @@ void write_model(const std::string& checkpoint, const std::filesystem::path& out
   check(output.extension() == ".safetensors", "--output: wanted a name that ends with .safetensors, got '{}'",
         output.string());
   const std::filesystem::path folder = output.parent_path();
-  for (const auto& path : {output, folder / "config.json", folder / "tokenizer.json"})
-    check(force || !std::filesystem::exists(path), "{}: is there already; choose another folder, or --force",
-          path.string());
+  const std::string config_file = folder / "config.json", tokenizer_file = folder / "tokenizer.json";
+  OutputRules rules{.force = force, .inputs = {checkpoint}, .inputs_are = "checkpoints", .choose = "folder"};
+  for (const std::string& read : checkpoint_files(checkpoint)) rules.inputs.push_back(read);
+  for (const std::string& path : {output.string(), config_file, tokenizer_file}) check_output(path, rules);
   Trained trained = load_trained(checkpoint);
   const std::string bytes = safetensors_bytes({to_hugging_face(trained.model, layout), {{"format", "pt"}}});
   const std::string config = json_text(hugging_face_config(trained.model.config, layout));
   if (!folder.empty()) std::filesystem::create_directories(folder);
   const std::string tokenizer = trained.tokenizer->to_json();
   write_files_atomically(
-      {{folder / "config.json", config}, {folder / "tokenizer.json", tokenizer}, {output, bytes}});
-  fmt::print("{}: {} parameters, {} KiB\n", output.string(), parameter_count(trained.model),
-             bytes.size() / 1024);
+      {{config_file, config}, {tokenizer_file, tokenizer}, {output, bytes, PathFrom::user}});
+  say_written(output, fmt::format("{}: {} parameters, {} KiB\n", output.string(),
+                                  parameter_count(trained.model), bytes.size() / 1024));
 }
 
 void read_model(const std::string& path, const std::string& config, const std::string& tokenizer,
                 const std::string& output, bool force) {
   check(!output.empty(), "--output: wanted the checkpoint to write");
-  check(force || !std::filesystem::exists(output), "{}: is there already; choose another name, or --force",
-        output);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  check_output(output,
+               {.force = force,
+                .inputs = {path, config, tokenizer, folder / "config.json", folder / "tokenizer.json"},
+                .inputs_are = "model's files"});
   const Checkpoint checkpoint = import_hugging_face(path, config, tokenizer);
   save_checkpoint(output, checkpoint);
   LanguageModel model = model_of(checkpoint);
-  fmt::print("{}: {} parameters, {} tokens\n", output, parameter_count(model),
-             checkpoint.tokenizer->vocab_size());
+  say_written(output, fmt::format("{}: {} parameters, {} tokens\n", output, parameter_count(model),
+                                  checkpoint.tokenizer->vocab_size()));
 }
 
 struct SampleOptions {

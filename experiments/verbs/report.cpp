@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "../../data/file.h"
+#include "../harness/output_file.h"
 #include "../harness/tool.h"
 #include "../report/figures.h"
 #include "../report/page.h"
@@ -13,22 +14,35 @@ namespace {
 struct ReportLine {
   std::vector<std::string> folders;
   std::string output, lang = "en", svg;
-  bool live = false;
+  bool live = false, force = false;
 };
 
-void write_page(const ReportLine& line, const report::Content& content) {
-  const std::string page = content.page(line.lang, line.live),
-                    output = line.output.empty() ? "report.html" : line.output;
-  write_file_atomically(output, page);
-  fmt::print("{}: {} claims, {} runs, {} KiB\n", output, content.claim_count(), content.run_count(),
-             page.size() / 1024);
+// The output's name; a default one is no link's to follow.
+struct Output {
+  std::string path;
+  PathFrom from;
+};
+
+Output output_of(const ReportLine& line) {
+  Output output{line.output, PathFrom::user};
+  if (line.output.empty()) output = {line.svg.empty() ? "report.html" : line.svg + ".svg", PathFrom::program};
+  OutputRules rules{.force = line.force, .page = true};
+  for (const std::string& folder : line.folders) rules.inputs.push_back(folder + "/summary.json");
+  check_output(output.path, rules);
+  return output;
 }
 
-void write_figure(const ReportLine& line, const report::Content& content) {
+void write_page(const ReportLine& line, const Output& output, const report::Content& content) {
+  const std::string page = content.page(line.lang, line.live);
+  write_file_atomically(output.path, page, output.from);
+  say_written(output.path, fmt::format("{}: {} claims, {} runs, {} KiB\n", output.path, content.claim_count(),
+                                       content.run_count(), page.size() / 1024));
+}
+
+void write_figure(const ReportLine& line, const Output& output, const report::Content& content) {
   const std::string figure = report::figure_svg(report::plot_named(content.runs(), line.svg), line.lang);
-  const std::string output = line.output.empty() ? line.svg + ".svg" : line.output;
-  write_file_atomically(output, figure);
-  fmt::print("{}: {} bytes\n", output, figure.size());
+  write_file_atomically(output.path, figure, output.from);
+  say_written(output.path, fmt::format("{}: {} bytes\n", output.path, figure.size()));
 }
 
 }  // namespace
@@ -44,10 +58,12 @@ int report(const Words& words) {
   tool.option("--svg", line.svg, "a picture of one plot in place of the page: RUN.KEY, or KEY of all runs");
   tool.option("--live", line.live, "the page has a chapter that runs decay_study in the reader's browser");
   tool.option("--lang", line.lang, "language, of the page at first", one_of({"en", "zh"}));
+  tool.option("--force", line.force, "replace a file that is there and no page or chart");
   return tool.run(words, [&] {
+    const Output output = output_of(line);
     report::Content content;
     for (const std::string& folder : line.folders) content.add(folder);
-    line.svg.empty() ? write_page(line, content) : write_figure(line, content);
+    line.svg.empty() ? write_page(line, output, content) : write_figure(line, output, content);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "../../data/bpe.h"
 #include "../../data/text_input.h"
 #include "../../data/token_store.h"
+#include "../harness/output_file.h"
 #include "../harness/tool.h"
 #include "verbs.h"
 
@@ -14,13 +15,14 @@ namespace {
 
 struct TokenizeLine {
   TextInput input;
+  bool force = false;
   std::string tokenizer, output, file = "/dev/stdin";
   int64_t vocab_size = 6400;
   std::string special = "<|endoftext|>";
 };
 
 void train(const TokenizeLine& line) {
-  refuse_as_output(line.input, line.output);
+  check_output(line.output, {.force = line.force, .inputs = line.input.paths, .inputs_are = "texts"});
   WordCounts counts;
   TextFeed feed;
   read_documents(line.input, [&](std::string_view piece, bool last) {
@@ -29,9 +31,10 @@ void train(const TokenizeLine& line) {
   BpeOptions options{.vocab_size = line.vocab_size, .specials = {}};
   if (!line.special.empty()) options.specials.push_back(line.special);
   const BpeTokenizer tokenizer = train_bpe(counts, options);
-  write_file_atomically(line.output, tokenizer.to_json());
-  write_out(fmt::format("{}: {} tokens, {} merges, from {} words, {} of them distinct\n", line.output,
-                        tokenizer.vocab_size(), tokenizer.merges().size(), counts.total(), counts.size()));
+  write_file_atomically(line.output, tokenizer.to_json(), PathFrom::user);
+  say_written(line.output,
+              fmt::format("{}: {} tokens, {} merges, from {} words, {} of them distinct\n", line.output,
+                          tokenizer.vocab_size(), tokenizer.merges().size(), counts.total(), counts.size()));
 }
 
 std::unique_ptr<Tokenizer> tokenizer_of(const TokenizeLine& line) {
@@ -75,6 +78,7 @@ void decode(const TokenizeLine& line) {
 struct PrepareLine {
   TextInput input;
   std::string tokenizer = "char", output;
+  bool force = false;
 };
 
 // A char tokenizer takes a pass over the text of its own.
@@ -97,16 +101,20 @@ std::shared_ptr<const Tokenizer> tokenizer_for(const PrepareLine& line) {
 }
 
 void write_store(const PrepareLine& line) {
-  refuse_as_output(line.input, line.output);
+  OutputRules rules{.force = line.force, .inputs = line.input.paths, .inputs_are = "texts"};
+  rules.inputs.push_back(line.tokenizer);
+  check_output(line.output, rules);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_for(line);
   TokenStoreWriter writer(line.output, tokenizer);
   read_documents(line.input, [&](std::string_view piece, bool last) { writer.add(piece, last); });
   writer.save();
   const int64_t train = train_part(writer.tokens());
-  fmt::print(
-      "{}: {} tokens of {} kinds from {} bytes; documents: {}; {} tokens to train on, {} to validate\n",
-      line.output, writer.tokens(), tokenizer->vocab_size(), writer.text_bytes(), writer.documents(), train,
-      writer.tokens() - train);
+  say_written(
+      line.output,
+      fmt::format(
+          "{}: {} tokens of {} kinds from {} bytes; documents: {}; {} tokens to train on, {} to validate\n",
+          line.output, writer.tokens(), tokenizer->vocab_size(), writer.text_bytes(), writer.documents(),
+          train, writer.tokens() - train));
 }
 
 }  // namespace
@@ -132,6 +140,7 @@ int tokenize(const Words& words) {
   train_command
       ->add_option("--special", line.special, "token that ends a document; '' for none [<|endoftext|>]")
       ->take_last();
+  train_command->add_flag("--force", line.force, "replace a file that is there");
   CLI::App* encode_command = app.add_subcommand("encode", "print the tokens of a text");
   CLI::App* decode_command = app.add_subcommand("decode", "print the text of tokens");
   for (CLI::App* command : {encode_command, decode_command}) {
@@ -160,6 +169,7 @@ int prepare(const Words& words) {
       ->required();
   tool.option("--tokenizer", line.tokenizer, "char, byte, or a tokenizer.json");
   tool.option("--field", line.input.field, "the files are JSON lines with their text under this name");
+  tool.option("--force", line.force, "replace a file that is there");
   return tool.run(words, [&] { write_store(line); });
 }
 

@@ -9,6 +9,7 @@
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
 #include "../claims/documents.h"
+#include "../harness/output_file.h"
 #include "../harness/program.h"
 #include "../report/page.h"
 #include "verbs.h"
@@ -143,6 +144,7 @@ int verify(const Words& given) {
       files.push_back(claims::read_claims(path));
     }
     const std::string page = config.page.empty() ? run.folder() + "/report.html" : config.page;
+    if (!config.page.empty()) check_output(page, {.force = run.force(), .page = true, .inputs = paths});
     claims::VerifyOptions options{.scale = config.kept ? "full" : run.preset(),
                                   .claims = config.claim,
                                   .only = config.only,

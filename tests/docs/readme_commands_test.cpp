@@ -18,6 +18,7 @@ const std::map<std::string, std::string>& shrunk() {
         {"isobar verify", "--only blog8 --claim D06 --out runs/verify --force"},
         {"isobar export", "--force"},
         {"isobar import", "--force"},
+        {"isobar prepare", "--force"},
         {"bench", "--list"}};
     for (const Json& study : Json::parse(run_built("isobar", "--about").out))
       words[study["name"]] = study["presets"]["tiny"].get<std::string>() + " --force";
@@ -75,7 +76,7 @@ std::string small_arguments(const Command& command) {
   if (holds(command.arguments, "--print-model")) return command.arguments + " --n_layer 1";
   if (holds(command.arguments, "--replay")) return command.arguments;
   if (holds(command.arguments, "mine.toml")) return command.arguments + " --force";
-  if (holds(command.arguments, "train --vocab_size")) return command.arguments + " --vocab_size 280";
+  if (holds(command.arguments, "train --vocab_size")) return command.arguments + " --vocab_size 280 --force";
   // isobar verify was run for blog8 alone: pictures of other studies come from runs of those.
   if (command.program == "isobar report")
     return std::regex_replace(command.arguments, std::regex("runs/verify --svg ((?!blog8)\\w+)"),
