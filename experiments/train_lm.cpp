@@ -7,6 +7,7 @@
 #include "../nn/lm/lm.h"
 #include "../nn/nn.h"
 #include "harness/environment.h"
+#include "harness/lists.h"
 #include "harness/settings.h"
 #include "lm/checkpointing.h"
 #include "lm/checkpoints/init_from.h"
@@ -91,7 +92,7 @@ void summarize(Run& run, const LmConfig& config, const Corpus& corpus, const Res
       "train loss {:.4f}, val loss {:.4f} nats (perplexity {:.2f}, {:.3f} bits per character); guessing evenly: {:.4f}\n",
       results.train_loss, results.val_loss, std::exp(results.val_loss), bits,
       std::log(static_cast<double>(corpus.tokenizer().vocab_size())));
-  run.say("next: isobar sample {0}, or isobar report {0}\n", run.folder());
+  run.say("next: isobar sample {0}, or isobar report {0}\n", shell_word(run.folder()));
 }
 
 // The tokenizer of a fine-tuning is that of the weights it began with, as any of its checkpoints has it.

@@ -12,6 +12,7 @@
 
 #include "../../core/parallel.h"
 #include "../../data/file.h"
+#include "../harness/lists.h"
 #include "../harness/process.h"
 
 namespace isobar::fixtures {
@@ -168,7 +169,7 @@ std::string package_prefix() {
   const Finished finished = cmake({"--install", prefix.string(), "--prefix", package});
   check(finished.code == 0,
         "a header wants the library installed, and not all of {} is built: cmake --build {} ({})",
-        prefix.string(), prefix.string(),
+        prefix.string(), shell_word(prefix.string()),
         lines_from(finished.err, {"CMake Error", "cannot find"}, 3));
   return package;
 }

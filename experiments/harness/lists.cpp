@@ -10,22 +10,6 @@
 #include "../../data/utf8_stream.h"
 
 namespace isobar {
-namespace {
-
-// The text as a shell takes it for one word.
-std::string shell_word(const std::string& text) {
-  const bool plain = std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_./+-,:@%=").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain && !text.empty()) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-}  // namespace
-
 std::vector<std::string> words_of(const std::string& list) {
   std::vector<std::string> words;
   if (list.empty()) return words;
@@ -58,6 +42,17 @@ std::optional<std::vector<std::string>> shell_words(std::string_view line) {
       words.back() += c;
   }
   return quote == 0 ? std::optional(words) : std::nullopt;
+}
+
+std::string shell_word(const std::string& word) {
+  const bool plain = std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_./+-,:@%=").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain && !word.empty()) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string shell_line(std::span<const std::string> words) {

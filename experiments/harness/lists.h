@@ -13,9 +13,11 @@ namespace isobar {
 std::vector<std::string> words_of(const std::string& list);
 
 // The words of a line as a shell reads them, by its quotes and \ alone: "a 'b c' ''" → {"a", "b c", ""}. None
-// where a quote is not closed. shell_line is its inverse, for commands that a user may copy.
+// where a quote is not closed. shell_line is its inverse, and shell_word that of one word: every name that a program
+// puts into a command that a user may copy goes through them.
 std::optional<std::vector<std::string>> shell_words(std::string_view line);
 std::string shell_line(std::span<const std::string> words);
+std::string shell_word(const std::string& word);
 
 // Up to `most` of the numbers 0 … n − 1, evenly, with the first and the last among them; of one, the last.
 std::vector<size_t> evenly_chosen(size_t n, size_t most);

@@ -2,6 +2,7 @@
 
 #include "../../core/profile.h"
 #include "../../data/file.h"
+#include "../harness/lists.h"
 #include "watching/bad_step.h"
 
 namespace isobar {
@@ -30,7 +31,7 @@ Resume resume_of_train_lm() {
     check(
         seeds.empty(),
         "--resume: '{}' holds several seeds; the same command with --seeds goes on with them, --resume {} with one",
-        folder, seeds.empty() ? "" : seeds.front());
+        folder, seeds.empty() ? "" : shell_word(seeds.front()));
     return newest_checkpoint(folder).config;
   };
   return {.config = config,
@@ -49,7 +50,7 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
     check(goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty(),
           "--out: '{}' holds checkpoints of a run that did not finish; go on with --resume {}, or begin anew "
           "with --force",
-          run.folder(), run.folder());
+          run.folder(), shell_word(run.folder()));
     refuse_link(run.folder() + "/checkpoints");
     return "";
   });

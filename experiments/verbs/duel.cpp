@@ -8,6 +8,7 @@
 #include "../../data/shipped.h"
 #include "../duel/contestant.h"
 #include "../duel/own_program.h"
+#include "../harness/lists.h"
 #include "../harness/process.h"
 #include "verbs.h"
 
@@ -72,9 +73,8 @@ int duel(const Words& given) {
     });
     if (headers.empty() || asks)
       become((std::filesystem::path(own_path()).parent_path() / "duel").string(), words);
-    check(!Ranks::launched(),
-          "{} is compiled by one process: start it without mpirun, then mpirun -n 4 {}/.program/build/duel …",
-          headers[0], folder_in(words));
+    check(!Ranks::launched(), "{} is compiled by one process: start it without mpirun, then mpirun -n 4 {} …",
+          headers[0], shell_word(folder_in(words) + "/.program/build/duel"));
     const std::string program = program_with(headers, words);
     if (program.empty()) {
       complain(stderr, name, "the duel does not start: a check failed");

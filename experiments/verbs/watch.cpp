@@ -2,6 +2,7 @@
 // codes: 0 the run has finished (or --once), 1 it stopped before its end, 2 bad usage, 130 Ctrl-C.
 #include <csignal>
 
+#include "../harness/lists.h"
 #include "../harness/tool.h"
 #include "../watch/view.h"
 #include "verbs.h"
@@ -80,7 +81,7 @@ int follow(const WatchOptions& options) {
     if (run.phase() == RunPhase::stopped) {
       complain(stderr, "isobar watch",
                fmt::format("{}; train_lm --resume {} goes on from its last checkpoint",
-                           title(run, options.folder), options.folder));
+                           title(run, options.folder), shell_word(options.folder)));
       return 1;
     }
     if (!pause(interval)) return 130;

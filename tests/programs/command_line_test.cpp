@@ -109,6 +109,26 @@ TEST_CASE("a line is split into words as a shell does, and words make a line aga
   CHECK(shell_line(Words{"a,b@1e-3", "it's", ""}) == "a,b@1e-3 'it'\\''s' ''");
 }
 
+TEST_CASE("the folders in the commands that programs print are quoted for a shell") {
+  const TemporaryFolder folder;
+  const std::string name = "a$(touch pwned);c 'd'", quoted = shell_word(name);
+  // The shell takes it for one word, and runs nothing.
+  CHECK(run_command("printf %s " + quoted, folder.path()).out == name);
+  const Outcome trained = ran("train_lm", "--tiny --corpus synthetic --out " + quoted, folder.path());
+  CHECK(holds(trained.out, "next: isobar sample " + quoted + ", or isobar report " + quoted + "\n"));
+  const std::filesystem::path run = folder.path() / name;
+  std::filesystem::rename(run / "summary.json", run / "summary.partial.json");
+  for (const auto& [command, advice] :
+       {std::pair<std::string, std::string>{"isobar watch", "train_lm --resume " + quoted + " goes on"},
+        {"train_lm --tiny --corpus synthetic --out", "go on with --resume " + quoted + ","}}) {
+    const Outcome refused = run_command("\"$BIN\"/" + command + " " + quoted, folder.path());
+    INFO(command, ": ", refused.err);
+    CHECK(refused.code != 0);
+    CHECK(holds(refused.err, advice));
+  }
+  CHECK(folder.names() == std::vector<std::string>{name});
+}
+
 TEST_CASE("the nearest name is found by edit distance, and a far one is not offered") {
   CHECK(edit_distance("kitten", "sitting") == 3);
   CHECK(edit_distance("", "abc") == 3);
