@@ -27,7 +27,8 @@ struct Look {
   bool labelled = false;             // printed values stand at their points
 };
 
-// The curves as they are drawn: without points that have no place, such as zero on a logarithmic scale.
+// The curves as they are drawn: without points that have no place, such as NaN, or zero on a logarithmic scale.
+// Infinities are among them; they are drawn at the edge.
 struct DrawnPoint {
   double x, low, y, high;  // low = y = high: no band
 };
@@ -48,6 +49,7 @@ Drawing heat_map(const Heatmap& map, const Look& look);
 Drawing ridge_chart(const Ridges& ridges, const Look& look);
 
 // One value on one axis: the zone that is asked for, the measured interval, the theory, the printed point.
+// An infinite value is an arrow at the axis's end.
 struct Strip {
   Phrase label;
   std::optional<double> value = {}, theory = {}, printed = {}, low = {}, high = {};  // low, high: of the zone

@@ -14,18 +14,34 @@ struct Label {
 
 constexpr double slant_height = 45, legend_line = 18;
 
-bool usable(double value, bool log) { return std::isfinite(value) && !(log && value <= 0); }
+// Infinity has a place, at the edge.
+bool usable(double value, bool log) { return !std::isnan(value) && !(log && value <= 0); }
 
-// The ends of all points.
+// The ends of all finite values; of none, 1.
 std::pair<Ends, Ends> ends_of(const std::vector<DrawnCurve>& curves) {
   std::pair<Ends, Ends> ends;
   auto& [x, y] = ends;
   for (const DrawnCurve& curve : curves)
     for (const DrawnPoint& p : curve.points) {
       x.include(p.x);
-      for (const double value : {p.low, p.y, p.high}) y.include(value);
+      for (const double value : {p.low, p.y, p.high})
+        if (std::isfinite(value)) y.include(value);
     }
+  if (y.none()) y.include(1);
   return ends;
+}
+
+// Where a value is drawn: infinity at the edge, beyond all numbers.
+double height_of(const Scale& y, double value) {
+  return std::isinf(value) ? (value > 0 ? y.end : y.begin) : y(value);
+}
+
+bool any_infinite(const std::vector<DrawnCurve>& curves, double infinity) {
+  return std::ranges::any_of(curves, [&](const DrawnCurve& curve) {
+    return std::ranges::any_of(curve.points, [&](const DrawnPoint& p) {
+      return p.low == infinity || p.y == infinity || p.high == infinity;
+    });
+  });
 }
 
 Ticks x_ticks(const Plot& plot, const std::vector<DrawnCurve>& curves, const Scale& x) {
@@ -41,9 +57,12 @@ Ticks x_ticks(const Plot& plot, const std::vector<DrawnCurve>& curves, const Sca
   return ticks;
 }
 
-Markup axes(const Plot& plot, const Scale& x, const Scale& y, double left, double right, double height,
-            const Ticks& ticks, bool slanted) {
+Markup axes(const Plot& plot, const std::vector<DrawnCurve>& curves, const Scale& x, const Scale& y,
+            double left, double right, double height, const Ticks& ticks, bool slanted) {
   Markup svg;
+  for (const double infinity : {HUGE_VAL, -HUGE_VAL})
+    if (any_infinite(curves, infinity))
+      svg += words("tick", left - 7, height_of(y, infinity) + 4, "end", number(infinity));
   for (const double v : y.ticks(5)) {
     svg += path("grid", "M" + at(left) + " " + at(y(v)) + "H" + at(right));
     svg += words("tick", left - 7, y(v) + 4, "end", tick_text(v));
@@ -90,7 +109,7 @@ Markup drawn(const DrawnCurve& curve, const Scale& x, const Scale& y) {
   Markup svg;
   const auto line = [&](double DrawnPoint::*value) {
     std::vector<std::pair<double, double>> places;
-    for (const DrawnPoint& p : curve.points) places.emplace_back(x(p.x), y(p.*value));
+    for (const DrawnPoint& p : curve.points) places.emplace_back(x(p.x), height_of(y, p.*value));
     return places;
   };
   const Role role = curve.curve->role;
@@ -103,11 +122,14 @@ Markup drawn(const DrawnCurve& curve, const Scale& x, const Scale& y) {
     svg +=
         path(role == Role::theory ? "joined theory" : "joined", through(line(&DrawnPoint::y)), curve.style);
   for (const DrawnPoint& p : curve.points) {
-    if (role == Role::printed) svg += diamond(x(p.x), y(p.y));
+    const double level = height_of(y, p.y);
+    if (role == Role::printed) svg += diamond(x(p.x), level);
+    if (std::isinf(p.y)) svg += arrow(x(p.x), level, p.y > 0, curve.style);
     if (role != Role::measured || (curve.joined && curve.points.size() > 12)) continue;
     if (!curve.joined && curve.band)
-      svg += path("range", through({{x(p.x), y(p.low)}, {x(p.x), y(p.high)}}), curve.style);
-    svg += dot(x(p.x), y(p.y), curve.joined ? 3 : 4, curve.style);
+      svg += path("range", through({{x(p.x), height_of(y, p.low)}, {x(p.x), height_of(y, p.high)}}),
+                  curve.style);
+    if (std::isfinite(p.y)) svg += dot(x(p.x), level, curve.joined ? 3 : 4, curve.style);
   }
   return of_run(curve, svg, "curve");
 }
@@ -180,7 +202,9 @@ Drawing line_chart(const Plot& plot, const Look& look) {
   for (const DrawnCurve& curve : curves) name_room = std::max(name_room, width_of(curve.curve->label) + 22);
   const bool beside = name_room < width * 0.42;  // else the names stand below
   const auto [across, up] = ends_of(curves);
-  const double pad = plot.log ? std::pow(up.high / up.low, 0.06) : (up.high - up.low) * 0.06;
+  // Infinity's edge lies beyond the highest tick.
+  const double share = any_infinite(curves, HUGE_VAL) || any_infinite(curves, -HUGE_VAL) ? 0.12 : 0.06;
+  const double pad = plot.log ? std::pow(up.high / up.low, share) : (up.high - up.low) * share;
   const Scale y(plot.log ? up.low / pad : up.low - pad, plot.log ? up.high * pad : up.high + pad,
                 look.height - 40, 26, plot.log);
   for (const double v : y.ticks(5)) left = std::max(left, text_width(tick_text(v)));
@@ -193,21 +217,21 @@ Drawing line_chart(const Plot& plot, const Look& look) {
   });
   double height = look.height + (slanted ? slant_height : 0);
 
-  Markup svg = axes(plot, x, y, left, right, height, x_ticks(plot, curves, x), slanted);
+  Markup svg = axes(plot, curves, x, y, left, right, height, x_ticks(plot, curves, x), slanted);
   std::vector<Label> labels;
   for (const DrawnCurve& curve : curves) {
     svg += drawn(curve, x, y);
     // Printed values stand at their points and, where there is room, the name at the first.
     const bool printed = curve.curve->role == Role::printed, own = printed && labelled && width > 800;
     for (size_t i = 0; printed && labelled && i < curve.points.size(); ++i) {
-      const double place = x(curve.points[i].x), level = y(curve.points[i].y);
+      const double place = x(curve.points[i].x), level = height_of(y, curve.points[i].y);
       const std::string value = plain(curve.points[i].y);
       svg += own && i == 0
                  ? words("name", place + 10, level + 4, "", value + " " + curve.curve->label, curve.style)
                  : words("name", place, level - 11, "middle", value, curve.style);
     }
     const DrawnPoint& end = curve.points.back();
-    if (!own) labels.push_back({&curve, x(end.x) + (printed ? 4 : 0), y(end.y)});
+    if (!own) labels.push_back({&curve, x(end.x) + (printed ? 4 : 0), height_of(y, end.y)});
   }
   svg += beside ? end_labels(std::move(labels), right + 12, y.end, y.begin) : legend(curves, width, height);
   svg += path("rule", "");

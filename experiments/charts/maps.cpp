@@ -51,10 +51,13 @@ Drawing heat_map(const Heatmap& map, const Look& look) {
                columns = static_cast<double>(map.columns.size()), cell = (look.width - left - 4) / columns;
   Markup svg;
   std::array<std::string, shades> cells;  // of one shade: a path
+  std::string infinite;
   for (size_t r = 0; r < map.rows.size(); ++r) {
     const double y = static_cast<double>(r) * step;
     svg += words("tick", left - 6, y + 12, "end", map.rows[r]);
     for (size_t c = 0; c < map.values[r].size(); ++c) {
+      if (std::isinf(map.values[r][c]))
+        infinite += box(left + static_cast<double>(c) * cell, y, cell + 0.3, 15);
       const double share = usable(map.values[r][c]) ? std::round(place(map.values[r][c])) : -1;
       if (share < 0) continue;
       cells[std::min<size_t>(static_cast<size_t>(share), shades - 1)] +=
@@ -63,6 +66,7 @@ Drawing heat_map(const Heatmap& map, const Look& look) {
   }
   for (int i = 0; i < shades; ++i)
     if (!cells[static_cast<size_t>(i)].empty()) svg += path("cells", cells[static_cast<size_t>(i)], shade(i));
+  if (!infinite.empty()) svg += path("cells", infinite, "fill:var(--bad)");
   const auto column = [&](double value) { return map.x + " " + tick_text(value); };
   svg += words("tick", left, bottom + 14, "", column(map.columns.front()));
   if (map.columns.size() > 1)
@@ -73,6 +77,10 @@ Drawing heat_map(const Heatmap& map, const Look& look) {
   svg += words("tick", left + 54, bottom + 39, "end", number(ends.low, 2));
   svg += words("tick", left + bar + 66, bottom + 39, "", number(ends.high, 2));
   svg += words("axis", left + 60, bottom + 56, "", map.value);
+  if (!infinite.empty()) {
+    svg += path("cells", box(left, bottom + 46, 10, 10), "fill:var(--bad)");
+    svg += words("tick", left + 15, bottom + 56, "", {"infinite", "无穷"});
+  }
   svg += path("rule", "");
   return {
       "chart",

@@ -34,7 +34,7 @@ enum class Role { measured, theory, printed };  // printed: the points of a sour
 struct PlotCurve {
   Phrase label;
   Role role = Role::measured;
-  std::vector<double> x = {}, y = {};       // of one length; a NaN or infinity leaves a gap
+  std::vector<double> x = {}, y = {};       // of one length; a NaN leaves a gap
   std::vector<double> low = {}, high = {};  // of the same length, or empty: no band
   int colour = -1;                          // its number in the palette; -1: as its role and place demand
   std::string run = "";                     // where curves of several runs are one plot: its own
@@ -61,7 +61,7 @@ struct Heatmap {
   bool log = false;        // the colours
   std::vector<double> columns = {};
   std::vector<std::string> rows = {};
-  std::vector<std::vector<double>> values = {};  // by row; not finite: left empty
+  std::vector<std::vector<double>> values = {};  // by row; NaN: left empty
 };
 
 // How the values of modules are spread on a signed logarithmic scale, and how that changes over the steps.

@@ -113,6 +113,11 @@ Markup diamond(double x, double y) {
   return path("printed", "M" + at(x) + " " + at(y - 5) + "l5 5l-5 5l-5-5z");
 }
 
+Markup arrow(double x, double y, bool up, const std::string& style) {
+  const double tip = up ? -4 : 4;
+  return path("beyond", "M" + at(x) + " " + at(y + tip) + "l4.5 " + at(-2 * tip) + "h-9z", style);
+}
+
 double width_of(const Phrase& phrase) { return std::max(text_width(phrase.en), text_width(phrase.zh)); }
 
 Phrase joined(const std::vector<Phrase>& parts, const char* between) {

@@ -91,6 +91,8 @@ Markup words(const char* kind, double x, double y, const char* anchor, const Phr
 std::string box(double x, double y, double width, double height);  // the "d" of a path
 Markup dot(double x, double y, double radius, const std::string& style = "");
 Markup diamond(double x, double y);
+// Says that a value lies beyond the edge: a triangle that points up or down.
+Markup arrow(double x, double y, bool up, const std::string& style = "");
 double width_of(const Phrase& phrase);
 Phrase joined(const std::vector<Phrase>& parts, const char* between);
 

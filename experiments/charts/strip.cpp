@@ -8,9 +8,10 @@ constexpr double width = 210, height = 40, base = 24;
 
 std::vector<double> given(const Strip& s) {
   std::vector<double> values;
-  for (const std::optional<double>& v : {s.value, s.theory, s.printed, s.low, s.high})
-    if (v) values.push_back(*v);
-  if (s.interval) values.insert(values.end(), {s.interval->first, s.interval->second});
+  std::vector<std::optional<double>> all = {s.value, s.theory, s.printed, s.low, s.high};
+  if (s.interval) all.insert(all.end(), {s.interval->first, s.interval->second});
+  for (const std::optional<double>& v : all)
+    if (v && std::isfinite(*v)) values.push_back(*v);
   return values;
 }
 
@@ -57,7 +58,9 @@ Drawing strip(const Strip& s) {
   const auto end = [&](const std::optional<double>& v, double none) {
     return !v ? none : log && *v <= 0 ? 2 : x(std::clamp(*v, from, to));
   };
-  const auto drawn = [&](const std::optional<double>& v) { return v && !(log && *v <= 0); };
+  const auto drawn = [&](const std::optional<double>& v) {
+    return v && std::isfinite(*v) && !(log && *v <= 0);
+  };
 
   Markup svg;
   if (s.low || s.high) {
@@ -65,12 +68,17 @@ Drawing strip(const Strip& s) {
     svg += path("zone", box(a == b ? a - 1.5 : a, base - 15, std::max(b - a, 3.0), 15));
   }
   svg += ticks(x);
-  if (s.interval && drawn(s.interval->second)) {
+  if (s.interval && !(log && s.interval->second <= 0)) {
     const double a = end(s.interval->first, 2), b = end(s.interval->second, 2);
     svg += path("interval", box(a - 0.5, base - 11, std::max(b - a, 0.0) + 1, 7));
   }
   if (drawn(s.theory)) svg += path("tickmark", "M" + at(x(*s.theory)) + " " + at(base - 16) + "V" + at(base));
   if (drawn(s.value)) svg += dot(x(*s.value), base - 7.5, 3.8);
+  if (s.value && std::isinf(*s.value)) {  // points outwards
+    const double tip = *s.value > 0 ? 6 : -6;
+    svg += path("beyond",
+                "M" + at(*s.value > 0 ? width - 7 : 7) + " " + at(base - 12) + "v9l" + at(tip) + " -4.5z");
+  }
   if (drawn(s.printed)) svg += diamond(x(*s.printed), base - 7.5);
   return {"strip", width, height, s.label, svg};
 }
@@ -80,15 +88,19 @@ Drawing rungs(const Rungs& r) {
   Ends across, up;
   for (const DrawnPoint& p : r.points) {
     across.include(p.x);
-    for (const double value : {p.low, p.y, p.high}) up.include(value);
+    for (const double value : {p.low, p.y, p.high})
+      if (std::isfinite(value)) up.include(value);
   }
   if (across.none()) return {};
   for (const std::optional<double>& bound : {r.low, r.high})
     if (bound) up.include(*bound);
+  if (up.none()) up.include(1);
   const bool log = r.log && up.low > 0;
   const double room = log ? std::pow(up.high / up.low, 0.1) : (up.high - up.low) * 0.1;
   const Scale x(across.low, across.high, left + 8, right - 8),
       y(log ? up.low / room : up.low - room, log ? up.high * room : up.high + room, bottom, top, log);
+
+  const auto level = [&](double value) { return std::isinf(value) ? (value > 0 ? top : bottom) : y(value); };
 
   Markup svg;
   if (r.low || r.high) {
@@ -103,11 +115,11 @@ Drawing rungs(const Rungs& r) {
   }
   const std::string blue = "--c:var(--measured)";
   std::vector<std::pair<double, double>> places;
-  for (const DrawnPoint& p : r.points) places.emplace_back(x(p.x), y(p.y));
+  for (const DrawnPoint& p : r.points) places.emplace_back(x(p.x), level(p.y));
   svg += path("leader", through(places), blue);
   for (const DrawnPoint& p : r.points) {
-    svg += path("range", through({{x(p.x), y(p.low)}, {x(p.x), y(p.high)}}), blue);
-    svg += dot(x(p.x), y(p.y), 3);
+    svg += path("range", through({{x(p.x), level(p.low)}, {x(p.x), level(p.high)}}), blue);
+    svg += std::isinf(p.y) ? arrow(x(p.x), level(p.y), p.y > 0) : dot(x(p.x), y(p.y), 3);
   }
   svg += words("tick", left, 11, "start", r.name, "font-weight:600");
   svg += words("tick", left, total - 4, "start", r.first) + words("tick", right, total - 4, "end", r.last);

@@ -77,11 +77,11 @@ std::string range_text(const Range& range) {
 
 // "0.3373 [0.3323, 0.3465], 20 seeds"
 Phrase measured_text(const Finding& f) {
-  if (f.seeds.n == 0) return {"not finite", "非有限"};
+  const size_t seeds = f.seeds.values.size();
   Phrase text = value_text(f);
-  if (f.seeds.values.size() == 1 && f.part->predicate.rule == Rule::every_seed)
+  if (seeds == 1 && f.part->predicate.rule == Rule::every_seed)
     text += {", one value, no error rate", "，仅一个值，没有误差率"};
-  if (f.seeds.n > 1) text += filled({", {} seeds", ", {} 个种子"}, f.seeds.n);
+  if (seeds > 1) text += filled({", {} seeds", ", {} 个种子"}, seeds);
   if (f.looks.size() > 1) text += filled({", look {}", "，第 {} 次查看"}, f.looks.size());
   if (f.seeds.nonfinite > 0) text += filled({", {} not finite", ", {} 个非有限值"}, f.seeds.nonfinite);
   return text;
@@ -191,9 +191,8 @@ std::string verdict_of_passages(const Claim& claim) {
 
 // The value that stands for the seeds: the mean, of logarithms where the rule takes them, or the median.
 double middle_of(const Predicate& predicate, const Spread& seeds) {
-  if (seeds.n == 0) return nan;
   if (predicate.rule == Rule::every_seed) return seeds.median;
-  const bool log = predicate.log && std::isfinite(seeds.logarithm.mean);
+  const bool log = predicate.log && !std::isnan(seeds.logarithm.mean);
   const double mean = seeds.moments(log).mean;
   return log ? std::exp(mean) : mean;
 }
@@ -282,9 +281,8 @@ const char* word_of(PartOutcome outcome) {
 }
 
 std::string value_text(const Finding& f) {
-  if (f.seeds.n == 0) return "not finite";
   std::string text = exact_number_text(middle_of(f));
-  if (f.seeds.min != f.seeds.max) text += " " + range_text(f.reading.interval);
+  if (f.seeds.min < f.seeds.max) text += " " + range_text(f.reading.interval);
   return text;
 }
 

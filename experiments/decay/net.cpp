@@ -2,6 +2,8 @@
 
 #include <numbers>
 
+#include "overflow.h"
+
 namespace isobar::decay {
 namespace {
 
@@ -146,23 +148,28 @@ void SignalProbe::on_output(const Module& module, const Tensor& y) {
 }
 
 std::vector<LayerSignal> SignalProbe::layers() const {
+  // A finite signal may have no std either: that of one number.
+  const auto std_in = [](const Moments& signal, double std) {
+    return std::isfinite(signal.rms) ? std : overflow_as_infinity(std);
+  };
+  const auto std_of = [&](const ModuleSignal& of) { return std_in(of.output, of.output.std); };
   std::vector<LayerSignal> layers;
   for (const Layer& layer : net_.layers) {
     const ModuleSignal& output = *find(layer.whole->path());
     const ModuleSignal& after_linear = *find(layer.linear1->path());
     layers.push_back({
-        .linear_std = after_linear.output.std,
+        .linear_std = std_of(after_linear),
         .norm_std = layer.norm == nullptr ? std::numeric_limits<double>::quiet_NaN()
-                                          : find(layer.norm->path())->output.std,
-        .relu_std = find(layer.relu->path())->output.std,
-        .output_std = output.output.std,
+                                          : std_of(*find(layer.norm->path())),
+        .relu_std = std_of(*find(layer.relu->path())),
+        .output_std = std_of(output),
         .linear_mean = after_linear.output.mean,
         .output_mean = output.output.mean,
         .linear_along_one = along_one_.at(layer.linear1),
         .output_along_one = along_one_.at(layer.whole.get()),
-        .across_batch_std = across_batch_std_[layers.size()],
-        .weight_gradient_norm = moments_of(layer.linear1->weight.grad()).norm,
-        .output_gradient_norm = output.gradient_norm,
+        .across_batch_std = std_in(output.output, across_batch_std_[layers.size()]),
+        .weight_gradient_norm = overflow_as_infinity(moments_of(layer.linear1->weight.grad()).norm),
+        .output_gradient_norm = overflow_as_infinity(output.gradient_norm),
     });
   }
   return layers;

@@ -39,7 +39,8 @@ struct Net : Module {
 
 // --- What the study measures: for every layer std and mean of the signal, and norms of gradients.
 
-// Of one layer in one run. Statistics are over batch × width, summed in double; stds have n − 1.
+// Of one layer in one run. Statistics are over batch × width, summed in double; stds have n − 1. Where a signal
+// overflowed, stds and norms are infinite.
 struct LayerSignal {
   double linear_std, norm_std, relu_std;  // after W1, the norm (NaN without one), φ
   double output_std;                      // of the layer, or the whole block

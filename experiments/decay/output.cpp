@@ -19,9 +19,6 @@ Json band_or_null(const Prediction& theory) {
   return {theory.median * std::exp(-theory.log_sd), theory.median * std::exp(theory.log_sd)};
 }
 
-// Zero stays as it is: the chart draws it at its edge. Where all runs overflowed, infinity.
-double charted(const Spread& spread) { return std::isnan(spread.median) ? INFINITY : spread.median; }
-
 using Layers = std::vector<LayerSignal>;
 
 // One value per seed.
@@ -214,9 +211,9 @@ void print_layers(Run& run, const Result& result) {
   for (size_t layer = 0; layer < depth; ++layer) {
     const std::string label = std::to_string(layer + 1);
     const LayerTheory& theory = result.theory[layer];
-    stds.push_back({label, charted(layer_spread(result.runs, layer, &LayerSignal::output_std)),
-                    theory.output_std.median});
-    gradients.push_back({label, charted(layer_spread(result.runs, layer, &LayerSignal::weight_gradient_norm)),
+    stds.push_back(
+        {label, layer_spread(result.runs, layer, &LayerSignal::output_std).median, theory.output_std.median});
+    gradients.push_back({label, layer_spread(result.runs, layer, &LayerSignal::weight_gradient_norm).median,
                          theory.weight_gradient_norm.median});
   }
   run.say_text(log_chart("std of each layer's output", stds) + "\n");

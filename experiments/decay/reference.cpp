@@ -121,7 +121,7 @@ Comparison compare(const ReferenceCell& reference, int64_t reference_seeds, std:
 Agreement agreement_of(const Prediction& theory, std::span<const double> values) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const Spread spread = spread_of(values);
-  if (2 * spread.nonfinite > std::ssize(values))
+  if (2 * spread.nonfinite >= std::ssize(values))
     return {none, theory.median > std::numeric_limits<float>::max()};
   if (spread.median == 0) return {none, theory.median < std::numeric_limits<float>::min()};
 

@@ -13,9 +13,8 @@ std::string percent_text(double share) {
 std::string number_or_dash(double value) { return std::isnan(value) ? "–" : number_text(value); }
 
 std::string spread_text(const Spread& spread) {
-  if (std::isnan(spread.median)) return "not finite";
   std::string text = number_text(spread.median);
-  if (spread.min != spread.max)
+  if (spread.min < spread.max)
     text += fmt::format(" [{}, {}]", number_text(spread.min), number_text(spread.max));
   return spread.nonfinite == 0 ? text : fmt::format("{}, {} not finite", text, spread.nonfinite);
 }

@@ -14,9 +14,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int64_t most_seeds = 100'000;
 
 // In two passes.
-SampleMoments moments_of_values(const std::vector<double>& values) {
+SampleMoments moments_of_values(const std::vector<double>& values, bool all_finite) {
   SampleMoments moments;
   const auto n = static_cast<double>(values.size());
+  if (!all_finite) {
+    moments.mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+    return moments;
+  }
   // All equal: their mean is that value, which a sum might miss by a rounding.
   if (std::equal(values.begin() + 1, values.end(), values.begin())) {
     moments.mean = values.front();
@@ -34,7 +38,8 @@ SampleMoments moments_of_values(const std::vector<double>& values) {
 Range around(const Spread& seeds, double error, bool log, double (*half)(double t_sd, double n)) {
   const SampleMoments& moments = seeds.moments(log);
   if (moments.sd == 0) return {seeds.min, seeds.max};
-  if (std::isnan(moments.sd)) return {log ? 0 : -infinity, infinity};  // one value says nothing about others
+  // One value says nothing about others, and what an infinity would be with another seed is not known.
+  if (std::isnan(moments.sd)) return {log ? 0 : -infinity, infinity};
   const double away =
       half(student_quantile(1 - error, seeds.n - 1) * moments.sd, static_cast<double>(seeds.n));
   const double low = moments.mean - away, high = moments.mean + away;
@@ -57,24 +62,23 @@ double inverse(double p, const std::function<double(double)>& f) {
 }  // namespace
 
 Spread spread_of(std::span<const double> values) {
-  std::vector<double> finite;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
-               [](double v) { return std::isfinite(v); });
   Spread spread;
   spread.values.assign(values.begin(), values.end());
-  spread.nonfinite = static_cast<int64_t>(values.size() - finite.size());
-  if (finite.empty()) return spread;
-  spread.n = std::ssize(finite);
-  spread.linear = moments_of_values(finite);
-  std::sort(finite.begin(), finite.end());
-  const size_t middle = finite.size() / 2;
+  if (values.empty()) return spread;
+  std::vector<double> sorted = spread.values;
+  spread.n = std::ranges::count_if(sorted, [](double v) { return std::isfinite(v); });
+  spread.nonfinite = std::ssize(sorted) - spread.n;
+  spread.linear = moments_of_values(sorted, spread.nonfinite == 0);
+  if (std::ranges::any_of(sorted, [](double v) { return std::isnan(v); })) return spread;
+  std::sort(sorted.begin(), sorted.end());
+  const size_t middle = sorted.size() / 2;
   // midpoint() does not overflow where a sum would.
-  spread.median = finite.size() % 2 == 1 ? finite[middle] : std::midpoint(finite[middle - 1], finite[middle]);
-  spread.min = finite.front();
-  spread.max = finite.back();
+  spread.median = sorted.size() % 2 == 1 ? sorted[middle] : std::midpoint(sorted[middle - 1], sorted[middle]);
+  spread.min = sorted.front();
+  spread.max = sorted.back();
   if (spread.min > 0) {
-    for (double& value : finite) value = std::log(value);
-    spread.logarithm = moments_of_values(finite);
+    for (double& value : sorted) value = std::log(value);
+    spread.logarithm = moments_of_values(sorted, spread.nonfinite == 0);
   }
   return spread;
 }

@@ -16,28 +16,30 @@
 
 namespace isobar {
 
-// The sample mean and standard deviation (n − 1) of n values; the deviation is NaN for one value.
+// The sample mean and standard deviation (n − 1) of n values; the deviation is NaN for one value, and where a
+// value is infinite.
 struct SampleMoments {
   double mean = NAN;
   double sd = NAN;
 };
 
-// Median, least and greatest of the finite values (NaN where there are none), and how many values were
-// infinite or NaN: an overflow must not hide in a median, nor a single one spoil it.
+// Median, least and greatest of all values, and how many are infinite or NaN. An infinity is a value like any
+// other: a median over nine seeds of which five overflowed is infinite, and what the other four give says
+// nothing about it. A NaN may stand for any number; as in PyTorch, one makes all three NaN.
 struct Spread {
   std::vector<double> values;  // all of them, in the order of their seeds
   double median = NAN;
   double min = NAN;
   double max = NAN;
   int64_t nonfinite = 0;
-  int64_t n = 0;            // of the finite values, as all below
-  SampleMoments linear;     // of the values
+  int64_t n = 0;            // how many are finite
+  SampleMoments linear;     // of all values
   SampleMoments logarithm;  // of their natural logarithms; NaN where one is not positive
 
   const SampleMoments& moments(bool log) const { return log ? logarithm : linear; }
 };
 
-// The median of an even number of values is the mean of the middle two.
+// The median of an even number of values is the mean of the middle two: NaN of two opposite infinities.
 Spread spread_of(std::span<const double> values);
 // One value of each run, in order: values_of(runs, &Outcome::accuracy), or a function of a run; their spread.
 template <class Runs, class Value>
@@ -68,7 +70,8 @@ struct Range {
 };
 
 // The interval of confidence of the mean (with `log` of the geometric mean): it lies below `low` with a
-// probability of `error`, and above `high` likewise. Infinite for one value, a point where all are equal.
+// probability of `error`, and above `high` likewise. Infinite for one value and where a value is infinite or
+// NaN, a point where all are equal.
 Range mean_interval(const Spread& seeds, double error, bool log);
 
 // Where one more seed lies with a probability of 1 − error: mean ± t(n − 1, 1 − error/2) s √(1 + 1/n).

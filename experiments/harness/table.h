@@ -36,7 +36,7 @@ std::string number_text(double value);
 std::string number_or_dash(double value);
 // "12.5 %" for a share of 0.125, and "–" for NaN.
 std::string percent_text(double share);
-// Median, range unless all are equal, and what was not finite: "0.3373 [0.3323, 0.3465], 2 not finite".
+// Median, range unless all are equal, and how many are not finite: "0.3373 [0.3323, inf], 2 not finite".
 std::string spread_text(const Spread& spread);
 
 // --- The terminal: how large it is, and what fits.

@@ -100,7 +100,7 @@ std::vector<double> means(const ChartCurve& curve, const Scale& x, size_t count)
   std::vector<double> sums(count, 0);
   std::vector<int64_t> values(count, 0);
   for (size_t i = 0; i < curve.x.size(); ++i) {
-    if (!std::isfinite(curve.y[i])) continue;
+    if (std::isnan(curve.y[i])) continue;
     const size_t place = nearest_place(x, curve.x[i], count);
     sums[place] += curve.y[i];
     ++values[place];
@@ -148,9 +148,17 @@ std::string line_chart(const std::string& title, const ChartCurve& curve, const 
   Canvas canvas(rows, columns);
   const std::vector<double> heights = means(curve, over(x, 2 * columns), 2 * columns);
   const size_t dot_rows = 4 * rows, nowhere = 2 * columns;
+  const auto infinite = [&](size_t column, double value) {
+    canvas.mark(column, value > 0 ? 0 : rows - 1, value > 0 ? "▴" : "▾");
+  };
   const Scale dots = over(y, dot_rows);
   for (size_t i = 0, last = nowhere; i < heights.size(); ++i) {
     if (std::isnan(heights[i])) continue;
+    if (std::isinf(heights[i])) {
+      infinite(i / 2, heights[i]);
+      last = nowhere;
+      continue;
+    }
     // A line from the value before, with no gap where it is steep.
     const size_t from = last == nowhere ? i : last;
     const double begin = heights[from],
@@ -164,10 +172,13 @@ std::string line_chart(const std::string& title, const ChartCurve& curve, const 
     }
     last = i;
   }
-  for (size_t i = 0; i < points.x.size(); ++i)
+  for (size_t i = 0; i < points.x.size(); ++i) {
+    const size_t column = nearest_place(over(x, columns), points.x[i], columns);
     if (std::isfinite(points.y[i]))
-      canvas.mark(nearest_place(over(x, columns), points.x[i], columns),
-                  rows - 1 - nearest_place(over(y, rows), points.y[i], rows), "○");
+      canvas.mark(column, rows - 1 - nearest_place(over(y, rows), points.y[i], rows), "○");
+    else if (std::isinf(points.y[i]))
+      infinite(column, points.y[i]);
+  }
 
   const bool empty = y.none();
   const std::string high = empty ? "–" : number_text(y.high), low = empty ? "–" : number_text(y.low);

@@ -26,7 +26,7 @@ std::string log_chart(const std::string& title, const std::vector<ChartRow>& row
                       size_t width = 48);
 
 struct ChartCurve {
-  std::vector<double> x, y;  // x ascends; a y that is not finite is left out
+  std::vector<double> x, y;  // x ascends; a y that is NaN is left out
 };
 
 // A curve of braille dots, and single points:
@@ -37,7 +37,8 @@ struct ChartCurve {
 //   1.8 ┤   ⠈⠒⠤⠤○
 //        0     99
 //
-// `rows` × `columns` characters without title, labels and axes. A dot shows the mean of its values.
+// `rows` × `columns` characters without title, labels and axes. A dot shows the mean of its values; infinity is
+// "▴" in the highest row.
 std::string line_chart(const std::string& title, const ChartCurve& curve, const ChartCurve& points,
                        size_t rows, size_t columns);
 

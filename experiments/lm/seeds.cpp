@@ -59,7 +59,7 @@ PlotCurve median_curve(const Phrase& label, const std::vector<SeedResult>& all,
   PlotCurve curve{label};
   for (size_t step = 0; step < (all.front().*values).size(); ++step) {
     const Spread spread = spread_over(all, [&](const SeedResult& one) { return (one.*values)[step]; });
-    if (spread.nonfinite > 0) continue;
+    if (std::isnan(spread.median)) continue;
     curve.add(static_cast<double>(step) + first, spread);
   }
   return curve;

@@ -58,10 +58,10 @@ std::vector<double> over_common_seeds(std::vector<double> a, std::vector<double>
 // "pre.layernorm_minus_rmsnorm: +0.0041 nats in the mean of 8 seeds, sd 0.0061, 99 % interval [-0.2, 0.3]".
 void say_difference(Run& run, const std::string& pair, const std::vector<double>& nats) {
   const Spread spread = spread_of(nats);
-  if (spread.n < 2) return;  // one seed says nothing about seeds
+  if (nats.size() < 2) return;  // one seed says nothing about seeds
   const Range interval = mean_interval(spread, 0.005, false);
   run.say("{}: {:+.4f} nats in the mean of {} seeds, sd {:.4f}, 99 % interval [{:.4f}, {:.4f}]\n", pair,
-          spread.linear.mean, spread.n, spread.linear.sd, interval.low, interval.high);
+          spread.linear.mean, nats.size(), spread.linear.sd, interval.low, interval.high);
 }
 
 // One size of the comparison.

@@ -1,7 +1,8 @@
 "use strict";
 // Claims: their rows, and what stands behind a click.
 const isPending = (claim) => claim.verdict === "still to come";
-const isMeasured = (part) => finite(part.value) || part.n === 0 && part.nonfinite > 0;
+const isMeasured = (part) => isNumber(part.value) || part.nonfinite > 0;
+const seedsOf = (part) => part.n + (part.nonfinite ?? 0);
 const hasPrinted = (part) => finite(part.printed);
 
 const textOf = (claim) => claim.source.split(",")[0];  // of a claim that two texts make, the first
@@ -28,7 +29,7 @@ const intervalText = ({ interval: i }) => (i?.every(finite) && i[0] !== i[1] ? i
 const hasTheory = (part) => part.theory !== null && part.theory !== undefined;
 // The measured value; where there is none, why.
 function valueText(part) {
-  if (finite(part.value)) return number(part.value);
+  if (isNumber(part.value)) return number(part.value);
   if (isMeasured(part)) return word("notFinite");
   return word(part.not_run && !part.pending ? "not run here" : "pending");
 }
@@ -49,7 +50,7 @@ function valueCells(part) {
   const range = intervalText(part);
   return [
     hasPrinted(part) ? cell("printed", textIn("b", printedText(part))) : cell("asked", askedText(part)),
-    cell("measured", textIn(finite(part.value) ? "b" : "i", valueText(part)), range && small(range)),
+    cell("measured", textIn(isNumber(part.value) ? "b" : "i", valueText(part)), range && small(range)),
     cell("theory", hasTheory(part) ? number(part.theory) : "–"),
   ];
 }
@@ -89,7 +90,7 @@ function partRow(claim, part) {
   const why = inLanguage(part, "why");
   const trained = inLanguage(part, "trained_on");
   const more = [why, trained ? `${word("trained")}: ${trained}` : part.corpus,
-    part.n > 1 && word("seeds")(part.n), part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
+    seedsOf(part) > 1 && word("seeds")(seedsOf(part)), part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
     part.seeds_needed > 0 && word("needed")(part.seeds_needed), qualified(part)].filter(Boolean);
   says.append(...[more.join(" · "), turnText(claim, part), reachText(part)].filter(Boolean).map(small));
   const outcome = part.outcome || part.pending ? word(part.outcome || "pending") : phrase(part.not_run ?? "");

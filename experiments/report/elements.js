@@ -13,6 +13,7 @@ const small = (text) => textIn("small", text);
 
 // --- numbers. JSON has no infinities: they come as the strings "inf" and "-inf".
 const finite = (v) => typeof v === "number" && Number.isFinite(v);
+const isNumber = (v) => finite(v) || v === "inf" || v === "-inf";
 const power = (n) => [...String(n)].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"["0123456789".indexOf(c)] ?? "⁻").join("");
 const minus = (text) => text.replace("-", "−");
 

@@ -135,6 +135,11 @@ std::optional<double> finite(const Json& number) {
   if (!number.is_number() || !std::isfinite(number.get<double>())) return {};
   return number.get<double>();
 }
+// A number or an infinity.
+std::optional<double> known(const Json& part, const char* name) {
+  const double number = number_from(part.value(name, Json()));
+  return std::isnan(number) ? std::nullopt : std::optional(number);
+}
 std::optional<double> finite(const Json& part, const char* name, size_t index = 0) {
   const Json value = part.value(name, Json());
   return finite(value.is_array() ? value.size() > index ? value[index] : Json() : value);
@@ -142,7 +147,7 @@ std::optional<double> finite(const Json& part, const char* name, size_t index = 
 
 charts::Strip strip_of(const Json& part) {
   charts::Strip strip{.label = said(part, "says"),
-                      .value = finite(part, "value"),
+                      .value = known(part, "value"),
                       .theory = finite(part, "theory"),
                       .printed = finite(part, "printed")};
   if (const auto low = finite(part, "interval"), high = finite(part, "interval", 1); low && high)
@@ -162,7 +167,7 @@ charts::Rungs rungs_of(const Json& part, const Json& reach) {
                        .high = finite(part, "bounds", 1),
                        .log = part.value("log", Json()) == true};
   for (const Json& rung : reach.value("rungs", Json::array())) {
-    const std::optional<double> x = finite(rung, "log2_compute"), value = finite(rung, "value");
+    const std::optional<double> x = finite(rung, "log2_compute"), value = known(rung, "value");
     if (!x || !value) continue;
     if (ladder.points.empty()) ladder.first = said(rung, "short");
     ladder.last = said(rung, "short");
@@ -171,6 +176,7 @@ charts::Rungs rungs_of(const Json& part, const Json& reach) {
   }
   const Range view = view_of(values_of(ladder.points, &charts::DrawnPoint::y));
   for (charts::DrawnPoint& point : ladder.points) {
+    if (std::isinf(point.y)) continue;
     point.low = std::max(point.low, view.low);
     point.high = std::min(point.high, view.high);
   }
@@ -197,7 +203,7 @@ Plot series_of(const Json& claim) {
     runs.insert(part.value("run", ""));
     log = log && *value > 0;
     for (PlotCurve* curve : {&measured, &theory, &printed}) curve->x.push_back(x);
-    measured.y.push_back(finite(part, "value").value_or(NAN));
+    measured.y.push_back(known(part, "value").value_or(NAN));
     measured.low.push_back(finite(part, "interval").value_or(NAN));
     measured.high.push_back(finite(part, "interval", 1).value_or(NAN));
     theory.y.push_back(finite(part, "theory").value_or(NAN));
@@ -215,8 +221,11 @@ Plot series_of(const Json& claim) {
 }  // namespace
 
 Range view_of(const std::vector<double>& values) {
-  if (values.empty()) return {NAN, NAN};
-  const auto [least, greatest] = std::ranges::minmax(values);
+  charts::Ends ends;
+  for (const double value : values)
+    if (std::isfinite(value)) ends.include(value);
+  if (ends.none()) return {NAN, NAN};
+  const double least = ends.low, greatest = ends.high;
   const double length = greatest > least ? greatest - least : std::max(std::abs(least), 1.0);
   return {least - length, greatest + length};
 }

@@ -13,7 +13,7 @@ const settingsTable = (object) => tableOf(Object.entries(object).map(([name, val
 
 function valuesTable(values) {
   const rows = Object.entries(values).map(([key, v]) => [key, number(v.median),
-    v.min === v.max ? "" : interval([v.min, v.max]), v.n ?? "", hasTheory(v) ? number(v.theory) : ""]);
+    v.min === v.max ? "" : interval([v.min, v.max]), "n" in v ? seedsOf(v) : "", hasTheory(v) ? number(v.theory) : ""]);
   return box("div", "wide",
     tableOf(rows, [word("quantity"), word("value"), "[min, max]", word("n"), word("theory")]));
 }
@@ -26,7 +26,7 @@ const metText = ({ expectations }) =>
 // The validation loss and the like of a training; of several seeds the mean and its interval.
 function headline(run) {
   const range = (name) => (run[`${name}_interval_99`] ? ` ${interval(run[`${name}_interval_99`])}` : "");
-  const names = Object.keys(words.en.headline).filter((name) => finite(run[name]));
+  const names = Object.keys(words.en.headline).filter((name) => isNumber(run[name]));
   return names.length ? box("dl", "headline", ...names.flatMap((name) =>
     [textIn("dt", word("headline")[name]), textIn("dd", number(run[name]) + range(name))])) : null;
 }

@@ -201,10 +201,10 @@ std::string sparkline(const std::vector<double>& values, size_t columns) {
   static const char* const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::vector<double> logs;
   for (const size_t i : evenly_chosen(values.size(), columns))
-    logs.push_back(values[i] > 0 && std::isfinite(values[i]) ? std::log(values[i]) : std::nan(""));
+    logs.push_back(values[i] > 0 ? std::log(values[i]) : std::nan(""));
   charts::Ends ends;
   for (const double log : logs)
-    if (!std::isnan(log)) ends.include(log);
+    if (std::isfinite(log)) ends.include(log);
   std::string text;
   for (const double log : logs) {
     // Where nothing moves, all stand in the middle.
@@ -212,6 +212,10 @@ std::string sparkline(const std::vector<double>& values, size_t columns) {
     text += std::isnan(log) ? " " : blocks[static_cast<size_t>(std::lround(height * 7))];
   }
   return text;
+    if (std::isinf(log)) {
+      text += "↑";
+      continue;
+    }
 }
 
 std::string module_table(const std::vector<ModuleHistory>& modules, size_t rows, size_t columns) {

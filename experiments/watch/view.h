@@ -25,7 +25,7 @@ std::string screen(const RunWatch& run, const std::string& title, const std::vec
 // where there is room, the shares of its output that are zero and saturated now.
 
 // The values as blocks of rising height on a logarithmic scale from least to greatest: "▁▃▅█"; of more than
-// columns evenly chosen ones. What is not positive and finite is a blank.
+// columns evenly chosen ones. Infinity is "↑"; what is not positive is a blank.
 std::string sparkline(const std::vector<double>& values, size_t columns);
 
 // A heading of two lines and a line for each module, within rows × columns: all modules where they fit, else

@@ -256,6 +256,44 @@ TEST_CASE("a chart speaks both languages, and a picture the one that is asked fo
   CHECK_FALSE(holds(chinese, "training"));
 }
 
+TEST_CASE("a chart draws an infinite value at its edge, and the band to it") {
+  PlotCurve curve{"median"};
+  curve.add(1, spread_of(std::vector<double>{1, 2, 4}));
+  curve.add(2, spread_of(std::vector<double>{8, 9, HUGE_VAL}));
+  curve.add(3, spread_of(std::vector<double>{20, HUGE_VAL, HUGE_VAL}));
+  curve.add(4, spread_of(std::vector<double>{20, NAN, 30}));
+  const Plot plot{.title = "std", .x = "layer", .y = "std", .log = true, .curves = {curve}};
+  const std::vector<charts::DrawnCurve> drawn = charts::drawn_curves(plot);
+  REQUIRE(drawn.size() == 1);
+  REQUIRE(drawn[0].points.size() == 3);  // NaN is nowhere
+  CHECK(drawn[0].points[2].y == HUGE_VAL);
+  const std::string svg = charts::svg(charts::line_chart(plot, {})).text();
+  CHECK(holds(svg, ">∞</text>"));
+  const auto count = [&](const std::string& part) {
+    int64_t n = 0;
+    for (size_t at = svg.find(part); at != std::string::npos; at = svg.find(part, at + 1)) ++n;
+    return n;
+  };
+  CHECK(count("<path class=\"beyond\"") == 1);
+  CHECK(count("<circle") == 2);
+  CHECK_FALSE(holds(svg, "inf"));
+  CHECK_FALSE(holds(svg, "nan"));
+  // The greatest of two seeds is at the upper edge, y = 26, where the median of the third layer is too.
+  CHECK(holds(svg, " 26L"));
+  // All are infinite.
+  const Plot none{.title = "std",
+                  .x = "layer",
+                  .y = "std",
+                  .log = true,
+                  .curves = {{"a", Role::measured, {1}, {HUGE_VAL}}}};
+  CHECK(holds(charts::svg(charts::line_chart(none, {})).text(), "class=\"beyond\""));
+  const Heatmap map{
+      .title = "t", .x = "step", .value = "std", .columns = {1, 2}, .rows = {"a"}, .values = {{1, HUGE_VAL}}};
+  CHECK(holds(charts::svg(charts::heat_map(map, {})).text(), ">infinite<"));
+  CHECK(holds(charts::svg(charts::strip({.label = "x", .value = HUGE_VAL, .high = 1})).text(),
+              "class=\"beyond\""));
+}
+
 TEST_CASE("a figure escapes text, draws ranges of named things, and leaves out what has no place") {
   const TemporaryFolder folder;
   const Plot plot{.title = "a < b & c",

@@ -16,13 +16,18 @@ TEST_CASE("a line chart joins its values, marks single points and tells both ran
         "   │ ⣸⠁⠈⣇ ⣸⠁\n"
         " 0 ┤⣰⠃  ⠘⣶⠃ \n"
         "    0      3\n");
-  CHECK(line_chart("none", {{0, 1}, {NAN, INFINITY}}, {}, 2, 4) == "none\n– ┤    \n– ┤    \n");
+  CHECK(line_chart("none", {{0, 1}, {NAN, NAN}}, {}, 2, 4) == "none\n– ┤    \n– ┤    \n");
+  CHECK(line_chart("all infinite", {{0, 1}, {NAN, INFINITY}}, {}, 2, 4) ==
+        "all infinite\n– ┤   ▴\n– ┤    \n");
+  CHECK(line_chart("up", {{0, 1, 2}, {1, 2, INFINITY}}, {{0, 2}, {-INFINITY, INFINITY}}, 2, 3) ==
+        "up\n2 ┤ ⡼▴\n1 ┤▾⠃ \n   0 2\n");
   CHECK(line_chart("one", {{5}, {2}}, {}, 1, 3) == "one\n2 ┤ ⠐ \n   5 5\n");
 }
 
 TEST_CASE("the table of modules says how std and gradient norm moved, in the lines and columns there are") {
   CHECK(sparkline({1, 10, 100}, 8) == "▁▅█");
   CHECK(sparkline({2, 2, 0, NAN}, 8) == "▅▅  ");
+  CHECK(sparkline({1, 10, INFINITY, NAN}, 8) == "▁█↑ ");
   CHECK(sparkline({1, 2, 3, 4, 5, 6, 7, 8, 100}, 2) == "▁█");
   std::vector<ModuleHistory> modules;
   for (const char* name :

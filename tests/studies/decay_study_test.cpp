@@ -1,4 +1,6 @@
 // decay_study as its users run it.
+#include <regex>
+
 #include "decay_nets.h"
 #include "study_run.h"
 
@@ -33,8 +35,25 @@ TEST_CASE("a free run that overflows is a result: named infinities, exit 0") {
   const StudyRun run("decay_study", "--init normal01 --depth 100 --width 128 --seeds 2");
   const Json& top = run.summary.at("layers").back();
   CHECK(top.at("std").at("output").at("nonfinite") == 2);
-  CHECK(top.at("std").at("output").at("median") == "nan");
+  CHECK(top.at("std").at("output").at("median") == "inf");
   CHECK(top.at("std").at("norm").is_null());
+}
+
+TEST_CASE("a median over seeds of which most overflowed is infinite, in table, chart, CSV and JSON") {
+  const StudyRun run("decay_study", "--width 64 --init normal01 --depth 52 --seeds 9");
+  // Each layer multiplies the std by √(64/2): 32^26 is 1e39, beyond f32. Of layer 52 that is so for most seeds.
+  const Json& top = run.summary.at("layers").back().at("std").at("output");
+  REQUIRE(top.at("nonfinite") >= 5);
+  REQUIRE(top.at("nonfinite") < 9);
+  CHECK(top.at("median") == "inf");
+  CHECK(top.at("max") == "inf");
+  CHECK(run("layer52.std") == INFINITY);
+  const std::string csv = run.text("layers.csv"),
+                    count = fmt::format("{} not finite", top.at("nonfinite").get<int>());
+  CHECK(std::regex_search(csv.substr(csv.rfind('\n', csv.size() - 2)), std::regex(",inf,[0-9.e+]+,inf,")));
+  CHECK(std::regex_search(run.outcome.out, std::regex("\n *52 +inf +inf \\[[0-9.e+]+, inf\\],")));
+  CHECK(holds(run.outcome.out, " " + count));
+  CHECK(std::regex_search(run.outcome.out, std::regex("\n52 │[^\n]*▸│ inf\n")));
 }
 
 TEST_CASE("blog8 says what the source prints, and compares our medians with PyTorch's ranges") {

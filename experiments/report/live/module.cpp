@@ -7,6 +7,7 @@
 #include "../../charts/charts.h"
 #include "../../claims/verdict.h"
 #include "../../decay/bits.h"
+#include "../../decay/overflow.h"
 #include "../../decay/plots.h"
 #include "../../harness/plot.h"
 #include "net.h"
@@ -217,11 +218,13 @@ EXPORT(run) double run_seed(double seed) {
 }
 
 EXPORT(up) void up(int seed, int layer, double output_std, double norm_std) {
-  state.seeds.at(seed).output_std.at(layer) = output_std;
-  state.seeds.at(seed).norm_std.at(layer) = norm_std;
+  const bool one_number = state.config.batch * state.config.width == 1;  // has no std
+  const auto shown = [&](double std) { return one_number ? std : decay::overflow_as_infinity(std); };
+  state.seeds.at(seed).output_std.at(layer) = shown(output_std);
+  state.seeds.at(seed).norm_std.at(layer) = state.config.norm == "none" ? norm_std : shown(norm_std);
 }
 EXPORT(down) void down(int seed, int layer, double gradient) {
-  state.seeds.at(seed).gradient.at(layer) = gradient;
+  state.seeds.at(seed).gradient.at(layer) = decay::overflow_as_infinity(gradient);
 }
 EXPORT(done) void done(int seed, double input_std) {
   state.seeds.at(seed).input_std = input_std;
