@@ -15,13 +15,17 @@ namespace {
 
 constexpr int64_t side = 28, pixels = side * side;
 
-// The file of this name in the folder, plain or gzipped.
-std::filesystem::path find_file(const std::filesystem::path& folder, const std::string& name) {
-  std::error_code unknown;  // a file without permission is reported as missing
-  for (const std::string& candidate : {name, name + ".gz"})
-    if (std::filesystem::exists(folder / candidate, unknown)) return folder / candidate;
-  throw_error(fmt::format("mnist: neither {0} nor {0}.gz is in {1}; put it there or name another folder",
-                          name, folder.string()));
+std::string with_dot(std::string name) {
+  name[name.find("-idx")] = '.';
+  return name;
+}
+
+std::filesystem::path wanted_idx(const std::filesystem::path& folder, const std::string& name) {
+  const std::filesystem::path path = find_idx(folder, name);
+  check(!path.empty(),
+        "mnist: none of {0}, {0}.gz, {1} and {1}.gz is in {2}; put one there or name another folder", name,
+        with_dot(name), folder.string());
+  return path;
 }
 
 // A file that zlib reads; gzip is recognised by its magic number, other files are read as they are.
@@ -85,6 +89,13 @@ int64_t read_header(ByteFile& file, const Shape& item) {
 
 }  // namespace
 
+std::filesystem::path find_idx(const std::filesystem::path& folder, const std::string& name) {
+  std::error_code unknown;  // a file without permission is reported as missing
+  for (const std::string& file : {name, name + ".gz", with_dot(name), with_dot(name) + ".gz"})
+    if (std::filesystem::is_regular_file(folder / file, unknown)) return folder / file;
+  return {};
+}
+
 Idx read_idx(const std::filesystem::path& path, const Shape& item) {
   constexpr size_t block = 1 << 20;
   ByteFile file(path);
@@ -107,8 +118,8 @@ Idx read_idx(const std::filesystem::path& path, const Shape& item) {
 
 Mnist::Mnist(const std::filesystem::path& folder, MnistOptions options) : flatten_(options.flatten) {
   const std::string part = options.train ? "train" : "t10k";
-  const auto image_path = find_file(folder, part + "-images-idx3-ubyte");
-  const auto label_path = find_file(folder, part + "-labels-idx1-ubyte");
+  const auto image_path = wanted_idx(folder, part + "-images-idx3-ubyte");
+  const auto label_path = wanted_idx(folder, part + "-labels-idx1-ubyte");
   Idx labels = read_idx(label_path, {}), images = read_idx(image_path, {side, side});
   check(labels.count == images.count,
         "mnist: {} holds {} labels but {} holds {} images; they do not belong together", label_path.string(),

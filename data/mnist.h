@@ -22,8 +22,8 @@ struct MnistOptions {
 
 class Mnist : public Dataset {
  public:
-  // Reads {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte in a folder, each plain or with
-  // .gz. Throws Error if a file is missing or breaks a rule of data/README.md.
+  // Reads {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte in a folder, as find_idx() finds
+  // them. Throws Error if a file is missing or breaks a rule of data/README.md.
   explicit Mnist(const std::filesystem::path& folder, MnistOptions options = {});
 
   int64_t size() const override { return static_cast<int64_t>(labels_.size()); }
@@ -42,6 +42,10 @@ struct Idx {
   int64_t count = 0;            // items: the first dimension
   std::vector<uint8_t> values;  // count × item.numel(), row by row
 };
+
+// The file "t10k-images-idx3-ubyte" of a folder, which some archives name "t10k-images.idx3-ubyte", each plain or
+// with .gz; empty where there is none of the four.
+std::filesystem::path find_idx(const std::filesystem::path& folder, const std::string& name);
 
 // The most items a file may declare.
 inline constexpr int64_t max_idx_items = 1 << 20;

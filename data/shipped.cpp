@@ -6,6 +6,7 @@
 
 #include "../core/error.h"
 #include "file.h"
+#include "mnist.h"
 
 namespace isobar {
 namespace {
@@ -21,6 +22,7 @@ constexpr ShippedFile mnist_files[] = {{"mnist/t10k-images-idx3-ubyte.gz", "c4c9
                                        {"mnist/t10k-labels-idx1-ubyte.gz", "108ab1f06599996f"}};
 constexpr ShippedFile plain_mnist_files[] = {{"mnist/t10k-images-idx3-ubyte", "6aa8aa9c0102c17c"},
                                              {"mnist/t10k-labels-idx1-ubyte", "63c4bd8be7e7204f"}};
+constexpr const char* mnist_images = "t10k-images-idx3-ubyte";
 constexpr size_t largest = size_t{1} << 24;  // bytes
 
 bool is_file(const fs::path& path) {
@@ -83,9 +85,7 @@ fs::path find_king_james() {
 
 fs::path find_mnist() {
   const fs::path folder = users_folder() / "mnist";
-  const bool here = !users_folder().empty() && (is_file(folder / "t10k-images-idx3-ubyte") ||
-                                                is_file(folder / "t10k-images-idx3-ubyte.gz"));
-  if (here) return folder;
+  if (!users_folder().empty() && !find_idx(folder, mnist_images).empty()) return folder;
   fs::path images;
   for (const ShippedFile& file : mnist_files) images = shipped(file);
   return images.parent_path();
@@ -101,12 +101,27 @@ std::vector<DataFile> digit_files(const fs::path& folder) {
   std::vector<DataFile> files;
   for (const std::string part : {"t10k", "train"})
     for (const char* content : {"-images-idx3-ubyte", "-labels-idx1-ubyte"}) {
-      const std::string plain = part + content, gzipped = plain + ".gz";
-      const std::string name = is_file(folder / plain) ? plain : gzipped;
-      if (part == "train" && files.size() == 2 && !is_file(folder / name)) return files;
-      files.push_back({"mnist/" + name, checksum(read_file((folder / name).string(), size_t{1} << 30))});
+      const std::string name = part + content;
+      const fs::path path = find_idx(folder, name);
+      if (part == "train" && files.size() == 2 && path.empty()) return files;
+      check(!path.empty(), "mnist: {} is missing in {}", name, folder.string());
+      files.push_back({"mnist/" + name + (path.extension() == ".gz" ? ".gz" : ""),
+                       checksum(read_file(path.string(), size_t{1} << 30))});
     }
   return files;
+}
+
+std::string passed_over(const fs::path& found) {
+  const fs::path folder = users_folder(), name = found.filename();
+  if (folder.empty() || found == folder / name) return "";
+  std::error_code unknown;
+  const std::string missing =
+      !fs::is_directory(folder, unknown)
+          ? fmt::format("there is no folder {}", folder.string())
+          : fmt::format("{} has no {}", folder.string(),
+                        name == "mnist" ? fmt::format("mnist/{}", mnist_images) : name.string());
+  return fmt::format("ISOBAR_DATA: {}; {}, which comes with Isobar, is read instead", missing,
+                     found.string());
 }
 
 }  // namespace isobar

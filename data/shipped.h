@@ -16,8 +16,8 @@ std::filesystem::path find_tiny_shakespeare();
 // Error, with the command that makes the file, where there is none or another (XXH3).
 std::filesystem::path find_king_james();
 
-// The folder $ISOBAR_DATA/mnist where it holds t10k-images-idx3-ubyte, plain or with .gz, else the folder
-// that comes with Isobar, which has the 10,000 test images alone. Throws Error as above.
+// The folder $ISOBAR_DATA/mnist where it holds the t10k images as find_idx() finds them, else the folder that
+// comes with Isobar, which has the 10,000 test images alone. Throws Error as above.
 std::filesystem::path find_mnist();
 
 // A file of data, and the XXH3 of its bytes: {"mnist/t10k-labels-idx1-ubyte.gz", "108ab1f06599996f"}.
@@ -32,5 +32,9 @@ bool is_shipped(const DataFile& file);
 // The files of a folder of digits that are read: mnist/t10k-…, and mnist/train-… where it has the training images.
 // Throws Error where one is missing.
 std::vector<DataFile> digit_files(const std::filesystem::path& folder);
+
+// What is to be said where find_tiny_shakespeare() or find_mnist() found what comes with Isobar though the user has
+// set ISOBAR_DATA: "ISOBAR_DATA: there is no folder /a; /b, which comes with Isobar, is read instead". Else empty.
+std::string passed_over(const std::filesystem::path& found);
 
 }  // namespace isobar

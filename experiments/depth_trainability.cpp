@@ -162,7 +162,7 @@ std::vector<Result> train_all(Run& run, const Config& config, const Digits& digi
 void run_study(Run& run, Config config) {
   std::ranges::sort(config.depths);
   const Digits digits = read_digits(config.mnist);
-  for (const DataFile& file : digits.files) run.reads(file);
+  digits.announce(run);
   check(config.batch <= digits.train.size(), "--batch: {} images a step, but there are {} to train on",
         config.batch, digits.train.size());
   publish_images(run, digits);

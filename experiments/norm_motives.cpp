@@ -139,7 +139,7 @@ std::vector<Job> jobs_at_best(const Pairs<Job>& pairs, const Config& config, int
 
 void study(Run& run, const Config& config) {
   const depth::Digits digits = depth::read_digits("");
-  for (const DataFile& file : digits.files) run.reads(file);
+  digits.announce(run);
   const Batch test = first_of(digits.test, digits.test.size());
   std::vector<Batch> tests;
   for (const Change& change : changes) tests.push_back(changed(test, change));

@@ -130,7 +130,7 @@ void study(Run& run, const Config& config) {
         labels[net(norm, length)].push_back(jobs.back().label);
       }
   const depth::Digits digits = depth::read_digits("");
-  for (const DataFile& file : digits.files) run.reads(file);
+  digits.announce(run);
   Pairs<Job> pairs{run, config.seeds, [&](const Job& job) { return train_net(config, digits, job); }};
   pairs.train_all(jobs);
 

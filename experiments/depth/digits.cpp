@@ -12,11 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool holds(const fs::path& folder, const std::string& file) {
-  std::error_code unknown;
-  return fs::exists(folder / file, unknown) || fs::exists(folder / (file + ".gz"), unknown);
-}
-
 // 0 … n − 1 in an order that is the same for every seed.
 std::vector<int64_t> shuffled_numbers(int64_t n, const char* name) {
   const Permutation shuffled(n, Rng(0).split(name));
@@ -43,22 +38,39 @@ Batch Part::batch(std::span<const int64_t> indices) const {
 Digits read_digits(const std::string& name) try {
   const fs::path folder = name.empty() ? find_mnist() : fs::path(name);
   const auto later = std::make_shared<const Mnist>(folder, MnistOptions{.train = false});
-  if (holds(folder, "train-images-idx3-ubyte")) {
+  const std::string instead = name.empty() ? passed_over(folder) : "";
+  if (!find_idx(folder, "train-images-idx3-ubyte").empty()) {
     const auto first = std::make_shared<const Mnist>(folder);
     std::vector<int64_t> all(static_cast<size_t>(later->size()));
     std::iota(all.begin(), all.end(), 0);
     const std::vector<int64_t> order = shuffled_numbers(first->size(), "train and validation");
     const auto cut = order.end() - first->size() / 12;
-    return {Part(first, {order.begin(), cut}), Part(first, {cut, order.end()}), Part(later, std::move(all)),
-            "MNIST's own test images; validation from its training images", digit_files(folder)};
+    return {Part(first, {order.begin(), cut}),
+            Part(first, {cut, order.end()}),
+            Part(later, std::move(all)),
+            "MNIST's own test images; validation from its training images",
+            folder.string(),
+            instead,
+            digit_files(folder)};
   }
   const std::vector<int64_t> order = shuffled_numbers(later->size(), "train and test");
   const auto first_cut = order.begin() + later->size() * 7 / 10, cut = order.begin() + later->size() * 4 / 5;
-  return {Part(later, {order.begin(), first_cut}), Part(later, {first_cut, cut}),
-          Part(later, {cut, order.end()}), "the t10k files alone, cut 7 : 1 : 2", digit_files(folder)};
+  return {Part(later, {order.begin(), first_cut}),
+          Part(later, {first_cut, cut}),
+          Part(later, {cut, order.end()}),
+          "the t10k files alone, cut 7 : 1 : 2",
+          folder.string(),
+          instead,
+          digit_files(folder)};
 } catch (const Error& error) {
   if (name.empty()) throw Unavailable(error.what());
   throw;
+}
+
+void Digits::announce(Run& run) const {
+  for (const DataFile& file : files) run.reads(file);
+  if (!passed_over.empty()) run.warn("{}", passed_over);
+  run.say("The images of {}\n", folder);
 }
 
 double blind_loss(const Part& images) {

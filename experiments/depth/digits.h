@@ -3,6 +3,7 @@
 
 #include "../../data/mnist.h"
 #include "../../data/shipped.h"
+#include "../harness/run.h"
 
 namespace isobar::depth {
 
@@ -27,8 +28,13 @@ class Part : public Dataset {
 // 1,000 and 2,000. Shuffles are the same for every seed.
 struct Digits {
   Part train, validation, test;
-  std::string source;           // for the reader
-  std::vector<DataFile> files;  // those that were read
+  std::string source;  // for the reader
+  std::string folder;
+  std::string passed_over = "";      // of ISOBAR_DATA: passed_over()
+  std::vector<DataFile> files = {};  // those that were read
+
+  // Tells the run which files were read and says which folder was read, with a warning where that is not the user's.
+  void announce(Run& run) const;
 };
 // An empty name means find_mnist()'s folder. Throws Error where a file is missing, there Unavailable.
 Digits read_digits(const std::string& folder);

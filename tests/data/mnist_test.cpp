@@ -82,8 +82,17 @@ TEST_CASE("mnist reads gzipped files and plain ones, training and test") {
   folder.write("train-images-idx3-ubyte.gz", gzipped(idx({3, 28, 28}, pixels(3))));
   folder.write("train-labels-idx1-ubyte", good_labels);
   CHECK(Mnist(folder.path()).size() == 3);
-  CHECK(refusal_of(folder) == "mnist: neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz is in " +
-                                  folder.path().string() + "; put it there or name another folder");
+  CHECK(refusal_of(folder) ==
+        "mnist: none of t10k-images-idx3-ubyte, t10k-images-idx3-ubyte.gz, t10k-images.idx3-ubyte and "
+        "t10k-images.idx3-ubyte.gz is in " +
+            folder.path().string() + "; put one there or name another folder");
+}
+
+TEST_CASE("mnist reads files whose names have a dot, as some archives write them") {
+  const TemporaryFolder folder;
+  folder.write("t10k-images.idx3-ubyte.gz", gzipped(idx({3, 28, 28}, pixels(3))));
+  folder.write("t10k-labels.idx1-ubyte", good_labels);
+  CHECK(Mnist(folder.path(), {.train = false}).size() == 3);
 }
 
 TEST_CASE("mnist refuses every broken header with its own line") {
