@@ -200,7 +200,7 @@ BpeTokenizer BpeTokenizer::from_json(std::string_view json, const std::string& n
   try {
     return from_file(parse_json_or_throw<Json>(json));
   } catch (const Json::exception& error) {
-    throw_error(fmt::format("tokenizer: {}: no JSON text: {}", name, one_line(error.what(), 200)));
+    throw_error(fmt::format("tokenizer: {}: no JSON text: {}", name, json_complaint(error.what())));
   } catch (const Error& error) {
     throw_error(fmt::format("tokenizer: {}: {}; wanted a byte-level BPE tokenizer.json", name, error.what()));
   }

@@ -31,4 +31,8 @@ Json parse_json(std::string_view text) {
   }
 }
 
+// What a Json::exception says, as a part of a sentence: without its number, and without the text that it quotes last,
+// which may be long.
+std::string json_complaint(std::string_view what);
+
 }  // namespace isobar

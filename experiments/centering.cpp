@@ -123,8 +123,7 @@ void measure_start(Run& run, const Config& config, const TinyText& text) {
 
 void study(Run& run, const Config& config) {
   const TinyText text(config.corpus, config.block_size);
-  run.environment()["corpus"] = text.corpus.source;
-  run.reads(text.corpus.file);
+  text.corpus.announce(run);
   run.summary()["corpus"] = text.name();
   measure_start(run, config, text);
   Progress progress = run.progress(2 * config.seeds * config.steps, "steps");

@@ -135,8 +135,7 @@ void study(Run& run, const Config& config) {
       run.warn("{} sees later letters than the one that it predicts: its loss says nothing", side->label());
   }
   found.blind_loss = task->blind_loss();
-  run.environment()["corpus"] = task->source();
-  for (const DataFile& file : task->files()) run.reads(file);
+  task->announce(run);
   run.summary()["corpus"] = task->name();
   run.say("{} against {} on {}: {} wide, {} layers, {} steps of {}; {}\n", found.a.label(), found.b.label(),
           task->name(), config.width, config.n_layer, config.steps, config.optimizer, workers(run.ranks()));

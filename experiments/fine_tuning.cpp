@@ -63,6 +63,7 @@ void study(Run& run, const Config& config) {
   check(config.corpus != "synthetic",
         "--corpus: wanted a text besides the synthetic language, got synthetic");
   const TinyText text(config.corpus, config.block_size);
+  text.corpus.announce(run);
   const TinyText synthetic(open_corpus_with("synthetic", *text.corpus.text.tokenizer), config.block_size);
   run.reads(text.corpus.file);
   const std::array<const TinyText*, 2> texts = {&text, &synthetic};

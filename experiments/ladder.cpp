@@ -107,8 +107,7 @@ void study(Run& run, const Config& config) {
     for (const std::string& optimizer : config.optimizers)
       tasks.push_back(make_task(config.duel(rung, optimizer)));
   results.blind_loss = tasks.front()->blind_loss();
-  run.environment()["corpus"] = tasks.front()->source();
-  for (const DataFile& file : tasks.front()->files()) run.reads(file);
+  tasks.front()->announce(run);
   run.summary()["corpus"] = tasks.front()->name();
   std::vector<duel::Contestant> contestants;
   for (const std::string& net : config.nets) contestants.push_back(contestant_of(net));

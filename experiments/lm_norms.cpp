@@ -258,8 +258,7 @@ void study(Run& run, const Config& config) {
   NormResults results = all_trials(config);
   const TinyText text(config.corpus, config.block_size);
   results.unigram_loss = text.unigram_loss();
-  run.environment()["corpus"] = text.corpus.source;
-  run.reads(text.corpus.file);
+  text.corpus.announce(run);
   run.summary()["corpus"] = text.name();
   train_all(run, config, text, results);
   record_trials(run, results, run.seed());

@@ -286,8 +286,7 @@ void plot_all(Run& run, const Config& config, const Runs& runs) {
 
 void study(Run& run, const Config& config) {
   const TinyText text(config.corpus, config.block_size);
-  run.environment()["corpus"] = text.corpus.source;
-  run.reads(text.corpus.file);
+  text.corpus.announce(run);
   run.summary()["corpus"] = text.name();
   const Runs runs = train_all(run, config, text);
   record_all(run, config, runs);

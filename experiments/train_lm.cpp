@@ -27,7 +27,7 @@ bool trained_as(const std::string& preset, LmConfig config) {
   Json wanted = settings_json(reference), got = settings_json(config);
   // Of the corpus and its tokenizer the tokens themselves are looked at.
   for (const char* name : {"corpus", "tokenizer", "eval_interval", "eval_iters", "log_interval",
-                           "checkpoint_interval", "keep", "on_nan", "anomaly"})
+                           "checkpoint_interval", "keep", "on_nan", "anomaly", "as_is"})
     for (Json* settings : {&wanted, &got}) settings->erase(name);
   return wanted == got;
 }
@@ -111,8 +111,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   const std::shared_ptr<const Tokenizer> known = tokenizer_of_start(run, config, start);
   const Corpus corpus =
       known ? open_corpus_with(config.corpus, *known) : open_corpus(config.corpus, config.tokenizer);
-  run.environment()["corpus"] = corpus.source;
-  run.reads(corpus.file);
+  corpus.announce(run, config.as_is);
   const TokenDataset train_set = corpus.train(config.block_size);
   const TokenDataset validation = corpus.validation(config.block_size);
   const Tokenizer& tokenizer = corpus.tokenizer();

@@ -165,8 +165,7 @@ int main(int argc, char** argv) {
            }},
       config, argc, argv, [&](Run& run) {
         const TinyText text(config.corpus, config.block_size);
-        run.environment()["corpus"] = text.corpus.source;
-        run.reads(text.corpus.file);
+        text.corpus.announce(run);
         run.summary()["corpus"] = text.name();
         Measurements measured;
         measure_gradients(run, config, text, measured);

@@ -13,6 +13,7 @@ namespace {
 
 // What a duel sets for both alike, or what a training of train_lm alone has.
 const std::set<std::string> of_both = {"corpus",
+                                       "as_is",
                                        "tokenizer",
                                        "init_from",
                                        "vocab_size",

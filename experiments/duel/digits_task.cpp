@@ -39,8 +39,10 @@ class DigitsTask : public Task {
       : config_(config), digits_(depth::read_digits("")), blind_loss_(depth::blind_loss(digits_.test)) {}
 
   std::string name() const override { return "digits"; }
-  std::string source() const override { return digits_.source; }
-  std::vector<DataFile> files() const override { return digits_.files; }
+  void announce(Run& run) const override {
+    run.environment()["corpus"] = digits_.source;
+    digits_.announce(run);
+  }
   double blind_loss() const override { return blind_loss_; }
   void check_contestant(const Contestant& contestant) const override {
     check(contestant.flags.empty(), "{}: nets for digits have a norm and a placement, and no {}",

@@ -32,8 +32,7 @@ class TextTask : public Task {
         blind_loss_(text_.unigram_loss()) {}
 
   std::string name() const override { return text_.name(); }
-  std::string source() const override { return text_.corpus.source; }
-  std::vector<DataFile> files() const override { return {text_.corpus.file}; }
+  void announce(Run& run) const override { text_.corpus.announce(run); }
   double blind_loss() const override { return blind_loss_; }
   void check_contestant(const Contestant& contestant) const override { training_of(contestant, 1e-3); }
   std::unique_ptr<Module> net(const Contestant& contestant, const Rng& rng) const override {

@@ -49,10 +49,10 @@ inline constexpr double muon_rate_over_adam_w = 0.02 / 3e-3;
 class Task {
  public:
   virtual ~Task() = default;
-  // "tinyshakespeare.txt", where it is from, and what was read.
+  // "tinyshakespeare.txt".
   virtual std::string name() const = 0;
-  virtual std::string source() const = 0;
-  virtual std::vector<DataFile> files() const = 0;
+  // Records in the run where it is from, and warns of what the user may not expect of it.
+  virtual void announce(Run& run) const = 0;
   // The loss of the best guess that does not look: by how frequent letters or digits are.
   virtual double blind_loss() const = 0;
   // The same bits on any number of threads, whatever else runs.

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
 #include "lists.h"
 
@@ -290,7 +291,7 @@ std::vector<std::pair<std::string, Value>> read_settings(const std::string& text
   try {
     const Json ignored = Json::parse(text, take);
   } catch (const Json::exception& error) {
-    throw_error(fmt::format("{}: not valid JSON: {}", file, one_line(error.what(), 200)));
+    throw_error(fmt::format("{}: not valid JSON: {}", file, json_complaint(error.what())));
   }
   return settings;
 }

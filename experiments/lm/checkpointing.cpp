@@ -35,7 +35,7 @@ Resume resume_of_train_lm() {
     return newest_checkpoint(folder).config;
   };
   return {.config = config,
-          .may_differ = {"corpus", "checkpoint_interval", "keep", "on_nan", "anomaly",
+          .may_differ = {"corpus", "as_is", "checkpoint_interval", "keep", "on_nan", "anomaly",
                          "activation_checkpointing"}};
 }
 

@@ -86,12 +86,14 @@ void draw(SampleOptions options) {
   write_out(stream.finish() + "\n");
 }
 
-void evaluate_on(const std::string& checkpoint, const std::string& corpus, const std::string& part) {
+void evaluate_on(const std::string& checkpoint, const std::string& corpus, const std::string& part,
+                 bool as_is) {
   check(!corpus.empty(), "--corpus: wanted a text file");
   check(!TokenStore::is_one(corpus), "--corpus: {} is a token store; name the text it was made from", corpus);
   Trained trained = load_trained(checkpoint);
   TextCorpus text;
-  text.tokens = trained.tokenizer->encode(read_file(corpus, longest_text));
+  if (!as_is) warn_of({.paths = {corpus}});
+  text.tokens = trained.tokenizer->encode(read_text(corpus));
   const std::span<const int32_t> tokens =
       part == "all" ? std::span<const int32_t>(text.tokens) : text.validation();
   check(tokens.size() >= 2, "{}: wanted at least two tokens, got {}", corpus, tokens.size());
@@ -147,12 +149,14 @@ int sample(const Words& words) {
 int evaluate(const Words& words) {
   std::string checkpoint, corpus, part = "all";
   Tool tool("isobar evaluate", "Loss, perplexity and bits per byte of a checkpoint of train_lm on a text.",
+  bool as_is = false;
             "isobar evaluate runs/train_lm --corpus my.txt");
   tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("--corpus", corpus, "the text file");
   tool.option("--part", part, "all of it, or the validation part, the last tenth",
               one_of({"all", "validation"}));
-  return tool.run(words, [&] { evaluate_on(checkpoint, corpus, part); });
+  tool.option("--as_is", as_is, as_is_help);
+  return tool.run(words, [&] { evaluate_on(checkpoint, corpus, part, as_is); });
 }
 
 }  // namespace isobar::verbs

@@ -13,9 +13,16 @@
 namespace isobar::verbs {
 namespace {
 
+// Says how many lone surrogates a pass over the files replaced.
+void say_replaced(int64_t surrogates) {
+  if (surrogates > 0)
+    fmt::print(stderr, "warning: lone surrogates, as \\ud83d is, are no characters: {} read as U+FFFD\n",
+               surrogates);
+}
+
 struct TokenizeLine {
   TextInput input;
-  bool force = false;
+  bool as_is = false, force = false;
   std::string tokenizer, output, file = "/dev/stdin";
   int64_t vocab_size = 6400;
   std::string special = "<|endoftext|>";
@@ -23,11 +30,12 @@ struct TokenizeLine {
 
 void train(const TokenizeLine& line) {
   check_output(line.output, {.force = line.force, .inputs = line.input.paths, .inputs_are = "texts"});
+  if (!line.as_is) warn_of(line.input);
   WordCounts counts;
   TextFeed feed;
-  read_documents(line.input, [&](std::string_view piece, bool last) {
+  say_replaced(read_documents(line.input, [&](std::string_view piece, bool last) {
     feed.add(piece, last, [&](const TextPart& part) { return counts.add(part); });
-  });
+  }));
   BpeOptions options{.vocab_size = line.vocab_size, .specials = {}};
   if (!line.special.empty()) options.specials.push_back(line.special);
   const BpeTokenizer tokenizer = train_bpe(counts, options);
@@ -78,7 +86,7 @@ void decode(const TokenizeLine& line) {
 struct PrepareLine {
   TextInput input;
   std::string tokenizer = "char", output;
-  bool force = false;
+  bool as_is = false, force = false;
 };
 
 // A char tokenizer takes a pass over the text of its own.
@@ -104,9 +112,11 @@ void write_store(const PrepareLine& line) {
   OutputRules rules{.force = line.force, .inputs = line.input.paths, .inputs_are = "texts"};
   rules.inputs.push_back(line.tokenizer);
   check_output(line.output, rules);
+  if (!line.as_is) warn_of(line.input);
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_for(line);
   TokenStoreWriter writer(line.output, tokenizer);
-  read_documents(line.input, [&](std::string_view piece, bool last) { writer.add(piece, last); });
+  say_replaced(
+      read_documents(line.input, [&](std::string_view piece, bool last) { writer.add(piece, last); }));
   writer.save();
   const int64_t train = train_part(writer.tokens());
   say_written(
@@ -118,6 +128,11 @@ void write_store(const PrepareLine& line) {
 }
 
 }  // namespace
+
+void warn_of(const TextInput& input) {
+  for (const std::string& notice : text_notices(input))
+    fmt::print(stderr, "warning: {}; it is read as it is (--as_is: without this line)\n", notice);
+}
 
 int tokenize(const Words& words) {
   TokenizeLine line;
@@ -141,6 +156,7 @@ int tokenize(const Words& words) {
       ->add_option("--special", line.special, "token that ends a document; '' for none [<|endoftext|>]")
       ->take_last();
   train_command->add_flag("--force", line.force, "replace a file that is there");
+  train_command->add_flag("--as_is", line.as_is, as_is_help);
   CLI::App* encode_command = app.add_subcommand("encode", "print the tokens of a text");
   CLI::App* decode_command = app.add_subcommand("decode", "print the text of tokens");
   for (CLI::App* command : {encode_command, decode_command}) {
@@ -170,6 +186,7 @@ int prepare(const Words& words) {
   tool.option("--tokenizer", line.tokenizer, "char, byte, or a tokenizer.json");
   tool.option("--field", line.input.field, "the files are JSON lines with their text under this name");
   tool.option("--force", line.force, "replace a file that is there");
+  tool.option("--as_is", line.as_is, as_is_help);
   return tool.run(words, [&] { write_store(line); });
 }
 

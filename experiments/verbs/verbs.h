@@ -4,6 +4,10 @@
 #include <string>
 #include <vector>
 
+namespace isobar {
+struct TextInput;  // data/text_input.h
+}  // namespace isobar
+
 namespace isobar::verbs {
 
 using Words = std::vector<std::string>;
@@ -21,5 +25,9 @@ int prepare(const Words& words);
 
 // The study duel, which is compiled first where a contestant is a header.
 int duel(const Words& given);
+
+// Of texts: says on stderr of each file what it looks like if it hardly is a text, unless the user gave --as_is.
+void warn_of(const TextInput& input);
+inline constexpr const char* as_is_help = "no warning of a file that hardly is a text in UTF-8";
 
 }  // namespace isobar::verbs

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "../message_of.h"
 #include "gzipped.h"
 
@@ -85,6 +87,89 @@ TEST_CASE("a file that cannot be read is named, with the line") {
   CHECK(message_of([&] { documents_of({{folder / "none.txt"}}); }).find("No such file") != std::string::npos);
   CHECK(message_of([&] { documents_of({{folder / "none.gz"}}); }).find("No such file") != std::string::npos);
   CHECK(message_of([&] { documents_of({{folder.path()}}); }).find("is a folder") != std::string::npos);
+}
+
+TEST_CASE(
+    "a lone surrogate in JSON is read as U+FFFD and counted; a pair and an escaped backslash are not touched") {
+  const TemporaryFolder folder;
+  const std::string lines =
+      "{\"text\": \"a\\ud83d b\"}\n{\"text\": \"\\ude00\\ud83d\\ude00\\uD83D\"}\n"
+      "{\"text\": \"\\\\ud83d\"}\n{\"text\": \"\\\\\\ud83dx\"}";
+  Documents documents;
+  const TextInput input{{folder.write("a.jsonl", lines)}, "text"};
+  const int64_t replaced =
+      read_documents(input, [&](std::string_view piece, bool) { documents.emplace_back(piece); });
+  CHECK(documents == Documents{"a\uFFFD b", "\uFFFD😀\uFFFD", "\\ud83d", "\\\uFFFDx"});
+  CHECK(replaced == 4);
+}
+
+TEST_CASE("what is wrong with a line of JSON is said whole, however long the line is") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.jsonl", "{\"text\": \"" + std::string(5000, 'x') + "\x01\"}\n");
+  const std::string message = message_of([&] { documents_of({{path}, "text"}); });
+  CHECK(message.starts_with("text: " + path + ":1: no JSON: parse error at line 1, column 501"));
+  CHECK(message.ends_with("control character U+0001 (SOH) must be escaped to \\u0001"));
+}
+
+std::string utf16(const std::string& text, bool big, bool marked, size_t width = 2) {
+  std::string bytes;
+  for (const char c : (marked ? "\xFF" : "") + text) {
+    std::string unit(width, '\0');
+    unit[0] = c;
+    if (c == '\xFF') unit[0] = '\xFF', unit[1] = '\xFE';  // U+FEFF
+    if (big) std::reverse(unit.begin(), unit.end());
+    bytes += unit;
+  }
+  return bytes;
+}
+
+TEST_CASE("a file that hardly is a text in UTF-8 is named, and any other is not") {
+  const TemporaryFolder folder;
+  const auto notice = [&](const std::string& bytes, const std::string& name = "x") {
+    const std::string path = folder.write(name, bytes), said = text_notice(path);
+    CHECK(said.find('\n') == std::string::npos);
+    return said.empty() ? "" : said.substr(path.size() + 1);
+  };
+  const std::string text = "It was the best of times,\nit was the worst of times.\n";
+  const struct {
+    std::string bytes, said;
+  } odd_ones[] = {
+      {utf16(text, false, true),
+       "looks like UTF-16LE (it begins with that byte order mark); iconv -f UTF-16LE"},
+      {utf16(text, true, true), "looks like UTF-16BE (it begins"},
+      {utf16(text, false, true, 4), "looks like UTF-32LE (it begins"},
+      {utf16(text, true, true, 4), "looks like UTF-32BE (it begins"},
+      {utf16(text, false, false), "looks like UTF-16LE (by its zero bytes)"},
+      {utf16(text, true, false), "looks like UTF-16BE (by its zero bytes)"},
+      {utf16(text, false, false, 4), "looks like UTF-32LE (by its zero bytes)"},
+      {utf16(text, true, false, 4), "looks like UTF-32BE (by its zero bytes)"},
+      {"PK\3\4" + text, "looks like a zip archive; unpack it first"},
+      {"BZh91AY&SY" + text, "looks like a bzip2 file"},
+      {"\xFD\x37zXZ\0"s + text, "looks like an xz file"},
+      {gzipped(text), "looks like a gzip file"},
+      {"\x28\xB5\x2F\xFD" + text, "looks like a zstd file"},
+      {std::string(257, 'a') + "ustar" + text, "looks like a tar archive"},
+      {"\xEF\xBB\xBF" + text, "begins with a byte order mark, which becomes a token"},
+      {text + "\0"s + text, "has bytes of zero, as no text has"},
+      {"caf\xE9 au lait\n", "has bytes that are not UTF-8 (1 of the first 13); if it is Latin-1: iconv"},
+      {"{\"id\": 1, \"body\": \"a\"}\n\n{\"body\": \"b\"}\n",
+       "looks like JSON lines; isobar prepare --field body takes the texts out of them"},
+      {"{\"a\": \"x\", \"text\": \"y\"}", "looks like JSON lines; isobar prepare --field text takes"},
+      {"one\rtwo\rthree", "has line ends of CR alone"}};
+  for (const auto& [bytes, said] : odd_ones) {
+    CAPTURE(said);
+    CHECK(notice(bytes).starts_with(said));
+    CHECK(notice(gzipped(bytes), "x.gz").starts_with(said));
+  }
+  // A character may be cut by the end of the sample, 1 MiB.
+  const std::string long_text = std::string((1 << 20) - 1, 'x') + "ß";
+  for (const std::string& fine : {text, "schöne Grüße 中文 😀\n"s, "a\r\nb\r\n"s, "{\"a\": 1}\nno JSON\n"s,
+                                  "[1]\n"s, "{}x"s, "PK"s, "x"s, long_text})
+    CHECK(notice(fine) == "");
+  CHECK(notice(gzipped(text), "text.gz") == "");
+  CHECK(text_notice("/dev/zero") == "");
+  CHECK(text_notices({{folder.write("a.jsonl", odd_ones[17].bytes)}, "body"}).empty());
+  CHECK(text_notices({{folder / "a.jsonl", folder / "x", folder / "a.jsonl"}}).size() == 2);
 }
 
 TEST_CASE("a text beyond memory's limit is refused while it is read, compressed or without an end") {

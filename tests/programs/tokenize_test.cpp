@@ -67,6 +67,42 @@ TEST_CASE("train_lm learns the same from a token store as from its text") {
   for (const char* key : {"val_loss", "bits_per_char", "sample"}) CHECK(one.summary[key] == two.summary[key]);
 }
 
+TEST_CASE(
+    "whoever reads a corpus says in one line what it looks like if it hardly is a text; --as_is says nothing") {
+  const TemporaryFolder folder;
+  std::string wide;  // UTF-16
+  for (const char c : words(5000)) wide += {c, '\0'};
+  folder.write("wide.txt", wide);
+  const std::string note =
+      "warning: wide.txt looks like UTF-16LE (by its zero bytes); iconv -f UTF-16LE -t UTF-8 makes UTF-8 of it; it is "
+      "read as it is (--as_is: without this line)\n";
+  for (const auto& [program, arguments] :
+       {std::pair{"isobar prepare", "wide.txt -o store.safetensors"},
+        std::pair{"isobar tokenize", "train --vocab_size 260 wide.txt -o bpe.json"},
+        std::pair{"train_lm", "--corpus wide.txt --out run --force --tiny --max_iters 2"},
+        std::pair{"isobar evaluate", "run --corpus wide.txt"}}) {
+    CAPTURE(program);
+    const std::string words = arguments;
+    const Outcome said = ran(program, words, folder.path()),
+                  silent = ran(program, words + " --as_is", folder.path());
+    CHECK(said.err.substr(0, said.err.find('\n') + 1) == note);
+    CHECK(said.err.find("looks like", note.size()) == std::string::npos);
+    CHECK_FALSE(holds(silent.err, "looks like"));
+  }
+  CHECK(holds(
+      ran("lm_norms", "--corpus wide.txt --out norms --tiny", folder.path()).err,
+      "looks like UTF-16LE (by its zero bytes); iconv -f UTF-16LE -t UTF-8 makes UTF-8 of it; it is read as it is\n"));
+}
+
+TEST_CASE("a lone surrogate in JSON lines costs prepare one line, not the corpus") {
+  const TemporaryFolder folder;
+  folder.write("a.jsonl", "{\"text\": \"to be\"}\n{\"text\": \"or \\ud83d not\"}\n");
+  const Outcome prepared =
+      ran("isobar prepare", "a.jsonl --field text --tokenizer byte -o store.safetensors", folder.path());
+  CHECK(prepared.err == "warning: lone surrogates, as \\ud83d is, are no characters: 1 read as U+FFFD\n");
+  CHECK(holds(prepared.out, "documents: 2;"));
+}
+
 TEST_CASE("tokenize gives back any bytes") {
   const TemporaryFolder folder;
   const std::string text = words(5000) + std::string("\xEF\xBB\xBF nul \0 \xFF\xC3\r\n", 14);

@@ -40,6 +40,7 @@ void fit_heads(LmConfig& c, GivingWay& way) {
 void LmConfig::fields(Fields& f) {
   f("corpus", corpus,
     "text, token store of isobar prepare or 'synthetic'; empty: Tiny Shakespeare, else 'synthetic'");
+  f("as_is", as_is, "no warning of a corpus that hardly is a text in UTF-8");
   f("tokenizer", tokenizer, "char, byte or a tokenizer.json; empty: char, or what a token store brings");
   f("init_from", init_from,
     "checkpoint, run's folder or model.safetensors whose weights and tokenizer training begins with");

@@ -11,6 +11,7 @@ namespace isobar {
 // learns to spell Tiny Shakespeare in about two minutes on two cores.
 struct LmConfig : HasFields {
   std::string corpus = "";     // empty: Tiny Shakespeare, which is part of the repository
+  bool as_is = false;          // true: says nothing of a corpus that hardly is a text
   std::string tokenizer = "";  // char, or what a token store brings
   std::string init_from = "";  // empty: random weights
   int64_t vocab_size = 0;      // 0: the tokenizer's; more leaves rows of the embedding unused

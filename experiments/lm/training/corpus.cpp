@@ -2,6 +2,7 @@
 
 #include "../../../data/shipped.h"
 #include "../../../data/text_input.h"
+#include "../../harness/run.h"
 #include "../../harness/table.h"
 
 namespace isobar {
@@ -22,6 +23,17 @@ Corpus synthetic() {
           .language = std::move(language)};
 }
 
+// The path of the text that is wanted, and what is to be said of it.
+Corpus found_text(const std::string& wanted) {
+  Corpus corpus;
+  corpus.source = wanted.empty()    ? find_tiny_shakespeare().string()
+                  : wanted == "kjv" ? find_king_james().string()
+                                    : wanted;
+  if (wanted.empty()) corpus.passed_over = passed_over(corpus.source);
+  corpus.notice = text_notice(corpus.source);
+  return corpus;
+}
+
 }  // namespace
 
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
@@ -34,12 +46,11 @@ Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
     corpus.file = {file_name(wanted), corpus.store->checksum()};
     return corpus;
   }
-  const std::string path = wanted.empty()    ? find_tiny_shakespeare().string()
-                           : wanted == "kjv" ? find_king_james().string()
-                                             : wanted;
-  const std::string text = read_text(path);
-  return {
-      .text = TextCorpus::from_text(text, kind), .source = path, .file = {file_name(path), checksum(text)}};
+  Corpus corpus = found_text(wanted);
+  const std::string text = read_text(corpus.source);
+  corpus.text = TextCorpus::from_text(text, kind);
+  corpus.file = {file_name(corpus.source), checksum(text)};
+  return corpus;
 }
 
 Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer) {
@@ -56,7 +67,7 @@ Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer) {
     corpus = synthetic();
     text = corpus.text.tokenizer->decode(corpus.text.tokens);
   } else {
-    corpus.source = wanted.empty() ? find_tiny_shakespeare().string() : wanted;
+    corpus = found_text(wanted);
     text = read_text(corpus.source);
     corpus.file = {file_name(corpus.source), checksum(text)};
   }
@@ -67,6 +78,14 @@ Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer) {
     throw_error(fmt::format("--corpus: {}: {}", corpus.source, error.what()));
   }
   return corpus;
+}
+
+void Corpus::announce(Run& run, std::optional<bool> as_is) const {
+  run.environment()["corpus"] = source;
+  run.reads(file);
+  if (!passed_over.empty()) run.warn("{}", passed_over);
+  if (!notice.empty() && !as_is.value_or(false))
+    run.warn("{}; it is read as it is{}", notice, as_is ? " (--as_is: without this line)" : "");
 }
 
 int32_t Corpus::first_token() const {

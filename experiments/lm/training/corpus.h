@@ -7,16 +7,23 @@
 
 namespace isobar {
 
+class Run;  // harness/run.h
+
 struct Corpus {
   TextCorpus text;                                      // empty where there is a store
   std::string source;                                   // the path, or "synthetic": differs between machines
   DataFile file = {};                                   // the same without its folder; the text's checksum
   std::optional<MarkovSource> language = std::nullopt;  // of the synthetic corpus: its exact floor
   std::unique_ptr<const TokenStore> store = nullptr;    // the tokens of a file that prepare wrote
+  std::string notice = "";       // what the file looks like if it hardly is a text: text_notice()
+  std::string passed_over = "";  // of ISOBAR_DATA: passed_over()
 
   const Tokenizer& tokenizer() const { return store ? store->tokenizer() : *text.tokenizer; }
   int64_t tokens() const { return store ? store->size() : static_cast<int64_t>(text.tokens.size()); }
   int32_t first_token() const;
+  // Records the source in the run's environment, and warns of what the user may not expect of it: of another file
+  // than the one in ISOBAR_DATA, and of a file that hardly is a text unless `as_is`, the flag of programs that have it.
+  void announce(Run& run, std::optional<bool> as_is = std::nullopt) const;
   // Of the tokens, the same whether they come from a text or from a store.
   std::string checksum() const { return store ? store->checksum() : tokens_checksum(text.tokens); }
   // The windows of either part. The corpus must outlive them.
