@@ -69,6 +69,20 @@ Tensor missing_bias(const std::map<std::string, Tensor>& state, std::string name
   return zeros(state.at(name).size(0));
 }
 
+bool same_numbers(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.to_vector<float>() == b.to_vector<float>();
+}
+
+// What to say where the names of a file begin with what a wrapper of the model puts there.
+std::string prefix_hint(const std::map<std::string, Tensor>& given, const std::string& wanted) {
+  for (const auto& [name, tensor] : given)
+    if (name.size() > wanted.size() && name.ends_with("." + wanted))
+      return fmt::format(
+          ", but has '{}'; take '{}' off the names (torch.compile puts _orig_mod. there, DataParallel module.)",
+          name, name.substr(0, name.size() - wanted.size()));
+  return "";
+}
+
 }  // namespace
 
 HuggingFaceLayout layout_from_name(const std::string& name) {
@@ -155,13 +169,21 @@ LanguageModel model_from_hugging_face(const LanguageModelConfig& config, Hugging
     for (const auto& [name, tensor] : tensors)
       given.emplace(name == "lm_head.weight" ? name : "transformer." + name, tensor);
   }
-  if (config.tie_embeddings) given.erase("lm_head.weight");
+  if (config.tie_embeddings) {
+    const auto head = given.find("lm_head.weight"), embedding = given.find(rows_of(config, layout)[0].theirs);
+    check(head == given.end() || embedding == given.end() || same_numbers(head->second, embedding->second),
+          "{}: tensor 'lm_head.weight' is not '{}', though tie_word_embeddings is true, in config.json or by "
+          "default; write false there if the model has a head of its own",
+          who, embedding == given.end() ? "" : embedding->first);
+    given.erase("lm_head.weight");
+  }
 
   std::vector<NamedTensor> state;
   for (const Row& row : rows_of(model.config, layout)) {
     if (row.optional && !wanted.contains(row.ours[0])) continue;
     const auto found = given.find(row.theirs);
-    check(found != given.end(), "{}: has no tensor '{}'", who, row.theirs);
+    check(found != given.end(), "{}: has no tensor '{}'{}", who, row.theirs,
+          found == given.end() ? prefix_hint(given, row.theirs) : "");
     Shape shape = wanted.at(row.ours[0]).shape();
     int64_t extent = 0;
     for (const std::string& name : row.ours) extent += wanted.at(name).size(0);

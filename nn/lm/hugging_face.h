@@ -27,8 +27,8 @@ void check_layout(const LanguageModelConfig& config, HuggingFaceLayout layout);
 // zeros. Throws as check_layout() does.
 std::map<std::string, Tensor> to_hugging_face(LanguageModel& model, HuggingFaceLayout layout);
 // The model of this configuration with these tensors. Throws Error that begins with `who` for a tensor that
-// is missing, superfluous or of another shape than the configuration's; asks for no more memory than the
-// tensors take.
+// is missing, superfluous or of another shape than the configuration's, and for a tied lm_head.weight that is not
+// the embedding; asks for no more memory than the tensors take.
 LanguageModel model_from_hugging_face(const LanguageModelConfig& config, HuggingFaceLayout layout,
                                       const std::map<std::string, Tensor>& tensors, const std::string& who);
 // Throws Error that begins with `who` where `tensors` tensors with `numbers` numbers together are too few for the

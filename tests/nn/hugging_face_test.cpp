@@ -132,6 +132,31 @@ TEST_CASE("tensors that do not belong to the configuration are named") {
   CHECK(refusal(HuggingFaceLayout::gpt2, [](Safetensors& file) {
           file.tensors["transformer.h.0.attn.c_attn.weight"] = zeros({48, 16});
         }) == "x: tensor 'transformer.h.0.attn.c_attn.weight': wanted [16, 48] by config.json, got [48, 16]");
+  // Wrappers of PyTorch's put a prefix before all names.
+  CHECK(refusal(HuggingFaceLayout::gpt2,
+                [](Safetensors& file) {
+                  std::map<std::string, Tensor> wrapped;
+                  for (const auto& [name, tensor] : file.tensors)
+                    wrapped.emplace("_orig_mod." + name, tensor);
+                  file.tensors = wrapped;
+                }) ==
+        "x: has no tensor 'transformer.wte.weight', but has '_orig_mod.transformer.wte.weight'; take "
+        "'_orig_mod.' off the names (torch.compile puts _orig_mod. there, DataParallel module.)");
+  // A tied model has one matrix.
+  const auto with_head = [](const auto& head) {
+    return refusal(HuggingFaceLayout::gpt2, [&](Safetensors& file) {
+      file.tensors["lm_head.weight"] = head(file.tensors.at("transformer.wte.weight"));
+    });
+  };
+  CHECK(with_head([](const Tensor& embedding) { return embedding * 1; }) == "");
+  for (const std::string& said :
+       {with_head([](const Tensor& embedding) { return embedding + 1e-3; }), with_head([](const Tensor&) {
+          return zeros({13, 4});
+        })})
+    CHECK(
+        said ==
+        "x: tensor 'lm_head.weight' is not 'transformer.wte.weight', though tie_word_embeddings is true, in "
+        "config.json or by default; write false there if the model has a head of its own");
   // A model of these sizes would not fit into any memory.
   LanguageModelConfig config = tiny_config(HuggingFaceLayout::llama);
   const Safetensors file = kept(HuggingFaceLayout::llama);

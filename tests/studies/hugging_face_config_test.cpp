@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../../experiments/harness/settings.h"
 #include "../message_of.h"
 #include "../nn/tiny_hugging_face.h"
 #include "../run.h"
@@ -39,6 +40,19 @@ TEST_CASE("a GPT-2 without biases and with squared ReLUs comes back as a model t
   CHECK(back(symbols).to_vector<float>() == model(symbols).to_vector<float>());
 }
 
+TEST_CASE("keys that change no number of a forward pass are ignored") {
+  for (const HuggingFaceLayout layout : layouts) {
+    Json json = kept_config(layout);
+    LmConfig plain = config_from_hugging_face(json, "config");
+    json.update(
+        R"({"initializer_range": 0.5, "use_cache": false, "torch_dtype": "bfloat16", "attention_dropout": 0.1,
+        "pretraining_tp": 2, "reorder_and_upcast_attn": true, "transformers_version": "5.0", "pad_token_id": 3,
+        "pruned_heads": {}, "quantization_config": null, "partial_rotary_factor": 1, "rope_parameters": null})"_json);
+    LmConfig same = config_from_hugging_face(json, "config");
+    CHECK(settings_json(same) == settings_json(plain));
+  }
+}
+
 TEST_CASE("a config.json that our model cannot follow is refused by the name of the setting") {
   constexpr auto llama = HuggingFaceLayout::llama, gpt2 = HuggingFaceLayout::gpt2;
   const struct {
@@ -57,6 +71,21 @@ TEST_CASE("a config.json that our model cannot follow is refused by the name of 
       {llama, "rope_parameters", R"({"rope_theta": 1e6, "rope_type": "yarn"})",
        "rope_parameters: rope_type: wanted \"default\", got \"yarn\""},
       {llama, "rope_parameters", R"({"rope_type": "default"})", "rope_parameters: has no rope_theta"},
+      {llama, "rope_parameters", R"({"rope_theta": 1e4, "type": "linear", "factor": 4.0})",
+       "rope_parameters: type: wanted \"default\", got \"linear\""},
+      {llama, "rope_parameters", R"({"rope_theta": 1e4, "factor": 4.0})",
+       "rope_parameters: factor is not supported"},
+      {llama, "rope_parameters", R"({"rope_theta": 1e4, "partial_rotary_factor": 0.5})",
+       "rope_parameters: partial_rotary_factor: wanted 1.0, got 0.5"},
+      {llama, "partial_rotary_factor", "0.5", "partial_rotary_factor: wanted 1.0, got 0.5"},
+      {llama, "quantization_config", R"({"bits": 4})", "quantization_config is not supported"},
+      {llama, "pruned_heads", R"({"0": [1]})", "pruned_heads: wanted {}, got {\"0\":[1]}"},
+      {llama, "attention_bias", "true", "mlp_bias: wanted true, as attention_bias is, got false"},
+      {gpt2, "hidden_size", "8", "hidden_size: wanted 16, got 8"},
+      {gpt2, "num_hidden_layers", "7", "num_hidden_layers: wanted 2, got 7"},
+      {gpt2, "scale_attn_by_inverse_layer_idx", "true",
+       "scale_attn_by_inverse_layer_idx: wanted false, got true"},
+      {gpt2, "is_encoder_decoder", "true", "is_encoder_decoder: wanted false, got true"},
       {llama, "hidden_act", R"("gelu")", "hidden_act: wanted \"silu\", got \"gelu\""},
       {llama, "mlp_bias", "true", "mlp_bias: wanted false, as attention_bias is, got true"},
       {gpt2, "activation_function", R"("silu")",

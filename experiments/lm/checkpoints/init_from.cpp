@@ -68,6 +68,11 @@ const Sizes<Config> gpt2_sizes = {{"vocab_size", &Config::vocab_size}, {"n_embd"
                                   {"n_inner", &Config::hidden},        {"n_layer", &Config::n_layer},
                                   {"n_head", &Config::n_head},         {"n_positions", &Config::block_size}};
 
+const Sizes<LmConfig> gpt2_other_names = {{"hidden_size", &LmConfig::n_embd},
+                                          {"num_hidden_layers", &LmConfig::n_layer},
+                                          {"num_attention_heads", &LmConfig::n_head},
+                                          {"max_position_embeddings", &LmConfig::block_size}};
+
 std::string shown(const Json& value) { return one_line(value.dump()); }
 
 // The members of a config.json, each refused where it is not what the model needs.
@@ -114,6 +119,11 @@ class Members {
     return Members(at(key), fmt::format("{}: {}", who_, key));
   }
   void none(const char* key) const { check(!has(key), "{}: {} is not supported", who_, key); }
+  // No others than these.
+  void only_keys(const std::set<std::string>& known) const {
+    for (const auto& [key, value] : json_.items())
+      check(value.is_null() || known.contains(key), "{}: {} is not supported", who_, one_line(key));
+  }
 
  private:
   const Json& at(const char* key) const {
@@ -125,10 +135,22 @@ class Members {
   std::string who_;
 };
 
+// What any model of transformers may have and ours has not. Keys that are not named here and below are ignored:
+// transformers' own Llama and GPT-2 read them for no number of a forward pass either (token ids, dropout rates,
+// initializer_range, use_cache, torch_dtype, names, versions, settings of generate()), or for its rounding alone
+// (pretraining_tp, reorder_and_upcast_attn).
+void check_common(const Members& json) {
+  for (const char* key : {"quantization_config", "compression_config"}) json.none(key);
+  json.only("pruned_heads", Json::object());
+  json.only("is_encoder_decoder", false);
+}
+
 LmConfig llama_config(const Members& json, const std::string& who) {
   LmConfig config;
+  check_common(json);
   json.only("hidden_act", "silu");
   json.none("rope_scaling");
+  json.only("partial_rotary_factor", 1.0);
   json.take(config, llama_sizes<LmConfig>, "num_key_value_heads");
   if (!json.has("num_key_value_heads")) config.n_kv_head = config.n_head;
   config.norm = "rmsnorm";
@@ -137,13 +159,15 @@ LmConfig llama_config(const Members& json, const std::string& who) {
   config.ffn = "swiglu";
   config.positions = "rope";
   config.rope_base = json.has("rope_theta") ? json.number("rope_theta") : 1e4;
-  if (const std::optional<Members> rope = json.part("rope_parameters")) {  // transformers 5
-    rope->only("rope_type", "default");
+  if (const std::optional<Members> rope = json.part("rope_parameters")) {      // transformers 5
+    for (const char* key : {"rope_type", "type"}) rope->only(key, "default");  // the second is the older name
+    rope->only("partial_rotary_factor", 1.0);
+    rope->only_keys({"rope_type", "type", "partial_rotary_factor", "rope_theta"});
     config.rope_base = rope->number("rope_theta");
   }
   config.bias = json.flag("attention_bias", false);
-  check(json.flag("mlp_bias", config.bias) == config.bias,
-        "{}: mlp_bias: wanted {}, as attention_bias is, got {}", who, config.bias, !config.bias);
+  check(json.flag("mlp_bias", false) == config.bias, "{}: mlp_bias: wanted {}, as attention_bias is, got {}",
+        who, config.bias, !config.bias);
   config.tie_embeddings = json.flag("tie_word_embeddings", false);
   if (json.has("head_dim")) json.only("head_dim", config.n_embd / config.n_head);
   return config;
@@ -151,10 +175,13 @@ LmConfig llama_config(const Members& json, const std::string& who) {
 
 LmConfig gpt2_config(const Members& json, const std::string& who) {
   LmConfig config;
+  check_common(json);
   json.only("scale_attn_weights", true);
   json.only("scale_attn_by_inverse_layer_idx", false);
   json.only("add_cross_attention", false);
   json.take(config, gpt2_sizes<LmConfig>, "n_inner");
+  // Their other names, which win in transformers.
+  for (const auto& [key, size] : gpt2_other_names) json.only(key, config.*size);
   config.n_kv_head = config.n_head;
   config.norm = "layernorm";
   config.norm_eps = json.has("layer_norm_epsilon") ? json.number("layer_norm_epsilon") : 1e-5;
