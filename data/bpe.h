@@ -39,6 +39,8 @@ class BpeTokenizer : public Tokenizer {
   std::vector<int32_t> separator() const override;
   // A tokenizer.json that Hugging Face's tokenizers reads.
   std::string to_json() const override;
+  std::string kind() const override { return "bpe"; }
+  std::string to_hugging_face() const override { return to_json(); }
 
   const std::vector<Pair>& merges() const { return merges_; }
 
@@ -133,5 +135,8 @@ struct BpeOptions {
 // Throws Error if vocab_size is smaller than 256 plus the special tokens or larger than the pairs of the text
 // allow, or if the distinct words have 2^32 bytes or more.
 BpeTokenizer train_bpe(const WordCounts& counts, const BpeOptions& options);
+
+// The tokenizer of bytes or of characters that to_hugging_face() wrote as BPE without merges; null for another text.
+std::unique_ptr<Tokenizer> without_merges(std::string_view json);
 
 }  // namespace isobar

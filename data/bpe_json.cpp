@@ -1,4 +1,5 @@
-// Hugging Face's tokenizer.json. One kind is supported: model BPE over bytes, with GPT-2's split. A token's
+// Hugging Face's tokenizer.json. Read are model BPE over bytes, with GPT-2's split, and what we write of tokenizers of
+// characters and of bytes: BPE without merges, where each character of a text is a token. A token's
 // bytes are written as characters by GPT-2's table (bytes_to_unicode in its src/encoder.py): printable bytes
 // as themselves, the others as U+0100 and up.
 #include <algorithm>
@@ -183,7 +184,73 @@ BpeTokenizer from_file(const Json& file) {
   return BpeTokenizer(std::move(tokens), std::move(merges), std::move(specials));
 }
 
+// All but the vocabulary, the split and the decoder of what we write.
+Json written_file() {
+  return R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null,
+      "added_tokens": [],
+      "model": {"type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null,
+                "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "vocab": {}, "merges": []}
+  })"_json;
+}
+
+// With what tokenizers 0.21 adds when it saves such a file.
+Json file_without_merges() {
+  Json file = written_file();
+  file["model"]["ignore_merges"] = false;
+  return file;
+}
+
+// How a token of a character is written; a stray byte as in vocabularies with a byte fallback.
+std::string written_character(uint32_t number) {
+  if (number >= stray_byte) return fmt::format("<0x{:02X}>", number - stray_byte);
+  std::string text;
+  append_character(text, number);
+  return text;
+}
+uint32_t character_written(const std::string& text) {
+  for (uint32_t byte = 0x80; text.size() == 6 && byte <= 0xFF; ++byte)
+    if (text == written_character(stray_byte + byte)) return stray_byte + byte;
+  return text.empty() ? character_count : first_character(text).number;
+}
+
 }  // namespace
+
+std::string ByteTokenizer::to_hugging_face() const {
+  Json file = file_without_merges();
+  file["pre_tokenizer"] =
+      R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})"_json;
+  file["decoder"] = file["pre_tokenizer"];
+  for (int byte = 0; byte < 256; ++byte)
+    file["model"]["vocab"][written(std::string(1, static_cast<char>(byte)))] = byte;
+  return file.dump(1) + "\n";
+}
+
+std::string CharTokenizer::to_hugging_face() const {
+  Json file = file_without_merges();
+  file["pre_tokenizer"] = nullptr;
+  // Else tokens would be joined with blanks.
+  file["decoder"] = R"({"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]})"_json;
+  for (size_t id = 0; id < characters_.size(); ++id)
+    file["model"]["vocab"][written_character(characters_[id])] = id;
+  return file.dump(1) + "\n";
+}
+
+std::unique_ptr<Tokenizer> without_merges(std::string_view json) {
+  const Json file = parse_json<Json>(json);
+  const auto same = [&](const Tokenizer& tokenizer) {
+    return file == Json::parse(tokenizer.to_hugging_face());
+  };
+  if (auto bytes = std::make_unique<ByteTokenizer>(); same(*bytes)) return bytes;
+  const Json::json_pointer place("/model/vocab");
+  if (!file.is_object() || !file.contains(place) || !file[place].is_object()) return nullptr;
+  std::vector<uint32_t> characters;
+  for (const auto& [text, id] : file[place].items()) characters.push_back(character_written(text));
+  std::sort(characters.begin(), characters.end());
+  characters.erase(std::unique(characters.begin(), characters.end()), characters.end());
+  if (characters.empty() || characters.back() >= character_count) return nullptr;
+  auto tokenizer = std::make_unique<CharTokenizer>(std::move(characters));
+  return same(*tokenizer) ? std::move(tokenizer) : nullptr;
+}
 
 std::vector<std::string> byte_vocabulary() {
   std::vector<std::string> bytes;
@@ -207,13 +274,9 @@ BpeTokenizer BpeTokenizer::from_json(std::string_view json, const std::string& n
 }
 
 std::string BpeTokenizer::to_json() const {
-  Json file =
-      R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null,
-      "added_tokens": [],
-      "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
-      "model": {"type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null,
-                "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "vocab": {}, "merges": []}
-  })"_json;
+  Json file = written_file();
+  file["pre_tokenizer"] =
+      R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})"_json;
   file["decoder"] = file["pre_tokenizer"];
   Json& vocabulary = file["model"]["vocab"];
   std::vector<bool> special(tokens_.size());

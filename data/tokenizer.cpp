@@ -126,7 +126,10 @@ std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view text, const std:
   const Json file = parse_json<Json>(text);
   check(file.is_object(), "tokenizer: {}: wanted the JSON text of a tokenizer, such as a tokenizer.json",
         name);
-  if (!file.contains("type")) return std::make_unique<BpeTokenizer>(BpeTokenizer::from_json(text, name));
+  if (!file.contains("type")) {
+    if (std::unique_ptr<Tokenizer> simple = without_merges(text)) return simple;
+    return std::make_unique<BpeTokenizer>(BpeTokenizer::from_json(text, name));
+  }
   if (file == Json{{"type", "byte"}}) return std::make_unique<ByteTokenizer>();
   const bool is_char = file["type"] == "char" && file.size() == 2 && file.contains("characters") &&
                        file["characters"].is_array();

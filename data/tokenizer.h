@@ -43,6 +43,12 @@ class Tokenizer {
   virtual std::vector<int32_t> separator() const { return encode("\n"); }
   // The tokenizer as a JSON text, from which tokenizer_from_json makes an equal one.
   virtual std::string to_json() const = 0;
+  // "char", "byte" or "bpe".
+  virtual std::string kind() const = 0;
+  // Hugging Face's tokenizer.json, whose library tokenizes alike; tokenizer_from_json makes an equal one of it too.
+  // Characters and bytes are BPE without merges there. Its text has no stray bytes, so that their tokens ("<0xFF>")
+  // are never made from one.
+  virtual std::string to_hugging_face() const = 0;
 
  private:
   // Appends what the token stands for, an id of the vocabulary.
@@ -61,6 +67,8 @@ class CharTokenizer : public Tokenizer {
   int64_t vocab_size() const override { return static_cast<int64_t>(characters_.size()); }
   size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
   std::string to_json() const override;
+  std::string kind() const override { return "char"; }
+  std::string to_hugging_face() const override;
 
  private:
   void decode_one(int32_t token, std::string& text) const override;
@@ -74,6 +82,8 @@ class ByteTokenizer : public Tokenizer {
   int64_t vocab_size() const override { return 256; }
   size_t encode_part(const TextPart& part, std::vector<int32_t>& tokens) const override;
   std::string to_json() const override;
+  std::string kind() const override { return "byte"; }
+  std::string to_hugging_face() const override;
 
  private:
   void decode_one(int32_t token, std::string& text) const override { text += static_cast<char>(token); }
@@ -83,7 +93,7 @@ class ByteTokenizer : public Tokenizer {
 // vocabulary from `text`. Throws Error for any other kind.
 std::unique_ptr<Tokenizer> make_tokenizer(std::string_view kind, std::string_view text);
 
-// The tokenizer that to_json() wrote, of any kind, or a byte-level BPE tokenizer of Hugging Face (bpe.h);
+// The tokenizer that to_json() or to_hugging_face() wrote, of any kind, or a byte-level BPE tokenizer of Hugging Face (bpe.h);
 // Errors contain `name`. Throws Error for any other text.
 std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view json, const std::string& name = "the text");
 

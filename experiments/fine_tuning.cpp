@@ -65,7 +65,6 @@ void study(Run& run, const Config& config) {
   const TinyText text(config.corpus, config.block_size);
   text.corpus.announce(run);
   const TinyText synthetic(open_corpus_with("synthetic", *text.corpus.text.tokenizer), config.block_size);
-  run.reads(text.corpus.file);
   const std::array<const TinyText*, 2> texts = {&text, &synthetic};
   const std::array<const char*, 2> names = {"text", "synthetic"};
 

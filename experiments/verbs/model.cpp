@@ -1,5 +1,4 @@
-// Verbs on a checkpoint of train_lm: export and import in Hugging Face's layouts (transformers knows
-// byte-level BPE of our tokenizers only), sample and evaluate.
+// Verbs on a checkpoint of train_lm: export and import in Hugging Face's layouts, sample and evaluate.
 #include <numbers>
 
 #include "../../data/text_input.h"
@@ -30,11 +29,13 @@ void write_model(const std::string& checkpoint, const std::filesystem::path& out
   const std::string bytes = safetensors_bytes({to_hugging_face(trained.model, layout), {{"format", "pt"}}});
   const std::string config = json_text(hugging_face_config(trained.model.config, layout));
   if (!folder.empty()) std::filesystem::create_directories(folder);
-  const std::string tokenizer = trained.tokenizer->to_json();
+  const std::string tokenizer = trained.tokenizer->to_hugging_face();
   write_files_atomically(
       {{config_file, config}, {tokenizer_file, tokenizer}, {output, bytes, PathFrom::user}});
   say_written(output, fmt::format("{}: {} parameters, {} KiB\n", output.string(),
                                   parameter_count(trained.model), bytes.size() / 1024));
+  say_written(output, fmt::format("{}: the {} tokenizer, {} tokens\n", tokenizer_file,
+                                  trained.tokenizer->kind(), trained.tokenizer->vocab_size()));
 }
 
 void read_model(const std::string& path, const std::string& config, const std::string& tokenizer,
@@ -48,8 +49,9 @@ void read_model(const std::string& path, const std::string& config, const std::s
   const Checkpoint checkpoint = import_hugging_face(path, config, tokenizer);
   save_checkpoint(output, checkpoint);
   LanguageModel model = model_of(checkpoint);
-  say_written(output, fmt::format("{}: {} parameters, {} tokens\n", output, parameter_count(model),
-                                  checkpoint.tokenizer->vocab_size()));
+  say_written(output,
+              fmt::format("{}: {} parameters; the {} tokenizer, {} tokens\n", output, parameter_count(model),
+                          checkpoint.tokenizer->kind(), checkpoint.tokenizer->vocab_size()));
 }
 
 struct SampleOptions {
@@ -148,8 +150,8 @@ int sample(const Words& words) {
 
 int evaluate(const Words& words) {
   std::string checkpoint, corpus, part = "all";
-  Tool tool("isobar evaluate", "Loss, perplexity and bits per byte of a checkpoint of train_lm on a text.",
   bool as_is = false;
+  Tool tool("isobar evaluate", "Loss, perplexity and bits per byte of a checkpoint of train_lm on a text.",
             "isobar evaluate runs/train_lm --corpus my.txt");
   tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
   tool.option("--corpus", corpus, "the text file");

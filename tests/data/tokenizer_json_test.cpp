@@ -46,6 +46,51 @@ TEST_CASE("a tokenizer.json has the layout of Hugging Face") {
   CHECK(file["added_tokens"][0]["content"] == "<|endoftext|>");
 }
 
+TEST_CASE(
+    "tokenizers of characters and bytes are BPE without merges in a tokenizer.json, and come back from it") {
+  const CharTokenizer characters("schöne\n 😀\xFF\x80");
+  const ByteTokenizer bytes;
+  for (const Tokenizer* one : std::initializer_list<const Tokenizer*>{&characters, &bytes}) {
+    const Json file = Json::parse(one->to_hugging_face());
+    CHECK(file["version"] == "1.0");
+    CHECK(file["model"]["type"] == "BPE");
+    CHECK(file["model"]["merges"] == Json::array());
+    CHECK(file["model"]["vocab"].size() == static_cast<size_t>(one->vocab_size()));
+    const std::unique_ptr<Tokenizer> back = tokenizer_from_json(one->to_hugging_face(), "x.json");
+    CHECK(back->to_json() == one->to_json());
+    CHECK(back->kind() == one->kind());
+  }
+  const Json of_characters = Json::parse(characters.to_hugging_face()),
+             of_bytes = Json::parse(bytes.to_hugging_face());
+  CHECK(of_characters["model"]["vocab"] == Json{{"\n", 0},
+                                                {" ", 1},
+                                                {"c", 2},
+                                                {"e", 3},
+                                                {"h", 4},
+                                                {"n", 5},
+                                                {"s", 6},
+                                                {"ö", 7},
+                                                {"😀", 8},
+                                                {"<0x80>", 9},
+                                                {"<0xFF>", 10}});
+  CHECK(of_characters["pre_tokenizer"].is_null());
+  CHECK(of_bytes["model"]["vocab"]["Ġ"] == 32);
+  CHECK(of_bytes["model"]["vocab"]["!"] == 33);
+  CHECK(of_bytes["model"]["vocab"]["Ã"] == 0xC3);
+  CHECK(of_bytes["pre_tokenizer"]["use_regex"] == false);
+  // What differs from these in anything is no such file.
+  Json other = of_characters;
+  other["model"]["vocab"]["c"] = 3;
+  other["model"]["vocab"]["e"] = 2;
+  CHECK_THROWS_AS(tokenizer_from_json(other.dump(), "x.json"), Error);
+  other = of_bytes;
+  other["decoder"] = nullptr;
+  CHECK_THROWS_AS(tokenizer_from_json(other.dump(), "x.json"), Error);
+  other = of_characters;
+  other["normalizer"] = {{"type", "NFC"}};
+  CHECK_THROWS_AS(tokenizer_from_json(other.dump(), "x.json"), Error);
+}
+
 TEST_CASE("the forms that a tokenizer.json has had are all read") {
   const std::string same = small().to_json();
   const auto reads = [&](const std::function<void(Json&)>& change) {

@@ -92,8 +92,8 @@ TEST_CASE("a model comes back from each layout as the same model") {
     const Workplace place(model);
     const std::string out = "runs/train_lm -o there/model.safetensors --layout " + layout,
                       back = "there/model.safetensors -o back.safetensors";
-    place.run("isobar export", out);
-    place.run("isobar import", back);
+    CHECK(holds(place.run("isobar export", out).out, "there/tokenizer.json: the char tokenizer, "));
+    CHECK(holds(place.run("isobar import", back).out, " parameters; the char tokenizer, "));
     Trained one = load_trained(place.folder / "runs/train_lm"),
             two = load_trained(place.folder / "back.safetensors");
     const std::vector<int32_t> tokens = one.tokenizer->encode("3 times 4 is 12.");
