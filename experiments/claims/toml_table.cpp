@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <sstream>
 
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
@@ -17,6 +18,13 @@ namespace {
 constexpr size_t longest_text = 4000;  // bytes
 
 int line_of_node(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
+// A value as TOML, where "3", 3 and 3.0 are three things.
+std::string shown(const toml::node& node) {
+  std::ostringstream text;
+  node.visit([&](const auto& value) { text << value; });
+  return one_line(text.str());
+}
 
 }  // namespace
 
@@ -66,7 +74,8 @@ int TomlTable::line_of(const char* field) const {
 
 std::string TomlTable::text_of(const toml::node& node, const char* field) const {
   const auto* text = node.as_string();
-  if (text == nullptr) refuse(line_of_node(node), fmt::format("{}: wanted a text in quotes", field));
+  if (text == nullptr)
+    refuse(line_of_node(node), fmt::format("{}: wanted a text in quotes, got {}", field, shown(node)));
   const std::string& value = text->get();
   if (value.empty() || value.size() > longest_text)
     refuse(line_of_node(node),
@@ -80,7 +89,7 @@ std::string TomlTable::text_of(const toml::node& node, const char* field) const 
 double TomlTable::number_of(const toml::node& node, const char* field) const {
   const std::optional<double> value = node.is_number() ? node.value<double>() : std::nullopt;
   if (!value || !std::isfinite(*value))
-    refuse(line_of_node(node), fmt::format("{}: wanted a finite number", field));
+    refuse(line_of_node(node), fmt::format("{}: wanted a finite number, got {}", field, shown(node)));
   return *value;
 }
 
@@ -95,7 +104,8 @@ bool TomlTable::flag(const char* field) {
   const toml::node* node = find(field);
   if (node == nullptr) return false;
   const auto* value = node->as_boolean();
-  if (value == nullptr) refuse(line_of_node(*node), fmt::format("{}: wanted true or false", field));
+  if (value == nullptr)
+    refuse(line_of_node(*node), fmt::format("{}: wanted true or false, got {}", field, shown(*node)));
   return value->get();
 }
 

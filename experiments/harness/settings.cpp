@@ -69,6 +69,9 @@ std::optional<T> converted(const Value& value) {
   if (const T* same = std::get_if<T>(&value)) return *same;
   if constexpr (std::same_as<T, double>)
     if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
+  if constexpr (std::same_as<T, int64_t>)  // JSON does not tell 3.0 from 3
+    if (const auto* number = std::get_if<double>(&value); number != nullptr && std::trunc(*number) == *number)
+      if (std::abs(*number) < 0x1p63) return static_cast<int64_t>(*number);
   if constexpr (is_list<T>)
     if (const auto* text = std::get_if<std::string>(&value)) return parsed<T>(*text);
   return std::nullopt;
@@ -147,18 +150,49 @@ std::string hint(const std::string& text, const Limits& limits) {
   return "";
 }
 
+// Whether a word is a whole number that no int64_t holds.
+bool beyond_64_bits(const std::string& text) {
+  return std::ranges::any_of(words_of(text), [](const std::string& word) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    return error == std::errc::result_out_of_range && end == word.data() + word.size();
+  });
+}
+
+// What a refusal quotes: a text, and how it was written.
+struct Given {
+  std::string text, written;
+};
+Given typed(const std::string& text) { return {text, fmt::format("'{}'", one_line(text))}; }
+// As JSON, where "3", 3 and 3.0 are three things.
+Given in_json(const Value& value) {
+  const Json json = std::visit(
+      [](const auto& v) {
+        if constexpr (is_list<std::decay_t<decltype(v)>>)
+          return Json(text_of(v));
+        else
+          return Json(v);
+      },
+      value);
+  return {text_of(value), one_line(json.dump())};
+}
+
 template <class T>
-void put(T& field, const std::optional<T>& value, const Limits& limits, const std::string& got,
+void put(T& field, const std::optional<T>& value, const Limits& limits, const Given& got,
          const std::string& who) {
-  if (!value || !allowed(*value, limits))
-    throw_error(fmt::format("{}: wanted {}, got '{}'{}", who, wanted(field, limits), one_line(got),
-                            hint(got, limits)));
+  if (!value || !allowed(*value, limits)) {
+    const bool large = std::same_as<Element<T>, int64_t> && !value && !std::isfinite(limits.most) &&
+                       beyond_64_bits(got.text);
+    throw_error(fmt::format("{}: wanted {}{}, got {}{}", who, wanted(field, limits),
+                            large ? fmt::format(" of at most {} in size", INT64_MAX) : "", got.written,
+                            hint(got.text, limits)));
+  }
   field = *value;
 }
 
 // Puts get(field) into the field of this name; `got` is what a refusal quotes.
 template <class Get>
-void set_field(HasFields& config, const std::string& name, const std::string& got, const std::string& who,
+void set_field(HasFields& config, const std::string& name, const Given& got, const std::string& who,
                Get get) {
   std::vector<std::string> names;
   bool found = false;
@@ -207,19 +241,19 @@ std::string type_of(const Value& value) {
 }
 
 void set_setting(HasFields& config, const std::string& name, const Value& value, const std::string& who) {
-  set_field(config, name, text_of(value), who,
+  set_field(config, name, in_json(value), who,
             [&](const auto& field) { return converted<std::decay_t<decltype(field)>>(value); });
 }
 
 void set_setting_text(HasFields& config, const std::string& name, const std::string& text,
                       const std::string& who) {
-  set_field(config, name, text, who,
+  set_field(config, name, typed(text), who,
             [&](const auto& field) { return parsed<std::decay_t<decltype(field)>>(text); });
 }
 
 void set_value(const SettingPointer& to, const Limits& limits, const std::string& text,
                const std::string& who) {
-  std::visit([&]<class T>(T* field) { put(*field, parsed<T>(text), limits, text, who); }, to);
+  std::visit([&]<class T>(T* field) { put(*field, parsed<T>(text), limits, typed(text), who); }, to);
 }
 
 std::vector<std::pair<std::string, std::string>> flags_in(const std::string& text) {
@@ -239,7 +273,7 @@ void set_flags(HasFields& config, const std::string& text) {
 
 void check_settings(HasFields& config) {
   each_setting(config, [](std::string_view name, auto& field, std::string_view, const Limits& limits) {
-    put(field, std::optional(field), limits, text_of(field), fmt::format("--{}", name));
+    put(field, std::optional(field), limits, typed(text_of(field)), fmt::format("--{}", name));
   });
 }
 

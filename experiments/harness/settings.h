@@ -34,8 +34,8 @@ std::string text_of(const Value& value);
 std::string help_of(const Setting& setting);
 std::string type_of(const Value& value);
 
-// Sets one field: to a value of a config file (a list is a text with commas, an integer may be a double); or
-// to what the user typed. Throws Error that begins with `who` ("--depth", "a.json: depth") for an unknown
+// Sets one field: to a value of a config file (a list is a text with commas, an integer may be a double, and a double
+// that is whole an integer); or to what the user typed. Throws Error that begins with `who` ("--depth", "a.json: depth") for an unknown
 // name, another type, a value beyond the limits or not finite, or elements that are equal.
 void set_setting(HasFields& config, const std::string& name, const Value& value, const std::string& who);
 void set_setting_text(HasFields& config, const std::string& name, const std::string& text,

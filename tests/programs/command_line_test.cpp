@@ -44,7 +44,10 @@ TEST_CASE("bad usage gives one line with the repair and exit code 2") {
   check_usage({"--no-bais"}, "did you mean --no-bias?");
   check_usage({"extra"}, "unexpected word 'extra'");
   check_usage({"--depth"}, "--depth");
-  check_usage({"--depth", "99999999999999999999"}, "wanted a whole number");
+  check_usage({"--depth", "99999999999999999999"},
+              "wanted a whole number of at most 9223372036854775807 in size, got '99999999999999999999'");
+  check_usage({"--seed", "99999999999999999999"},
+              "wanted a whole number >= 0 of at most 9223372036854775807 in size");
   check_usage({"--norm", "rmsnrom"},
               "--norm: wanted one of none, layernorm, rmsnorm, got 'rmsnrom'; a norm of "
               "your own: link this study's target, or isobar::tool, with the file that registers it "
@@ -69,8 +72,10 @@ TEST_CASE("a bad config file is refused by name and place") {
   };
   check_file(R"({"dpeth": 3})", "c.json: dpeth: no such setting; did you mean depth?");
   check_file(R"({"depth": 3, "depth": 4})", "'depth' occurs twice");
-  check_file(R"({"depth": "3"})", "depth: wanted a whole number, got '3'");
-  check_file(R"({"depth": 3.5})", "depth: wanted a whole number, got '3.5'");
+  check_file(R"({"depth": "3"})", "depth: wanted a whole number, got \"3\"");
+  check_file(R"({"depth": 3.5})", "depth: wanted a whole number, got 3.5");
+  check_file(R"({"depth": 1e300})", "depth: wanted a whole number, got 1e+300");
+  check_file(R"({"depth": true})", "depth: wanted a whole number, got true");
   check_file(R"({"depth": 18446744073709551615})", "beyond 64 bits");
   check_file(R"({"norm": "rms"})", "c.json: norm: wanted one of");
   check_file(R"({"preset": "rms"})", "c.json: preset: wanted one of");
@@ -83,6 +88,14 @@ TEST_CASE("a bad config file is refused by name and place") {
   check_file(R"({"rate": 1e999})", "not valid JSON");
   check_file("", "not valid JSON");
   check_file(std::string(2 << 20, ' '), "at most");
+}
+
+TEST_CASE("a whole number in a config file may be written 3.0") {
+  const TemporaryFolder folder;
+  folder.write("c.json", R"({"depth": 3.0, "seed": 4e0})");
+  const Json config = printed_config({"--config", folder / "c.json"});
+  CHECK(config["depth"].dump() == "3");
+  CHECK(config["seed"].dump() == "4");
 }
 
 TEST_CASE("an empty value is --name= or an empty word, and takes no other word") {
