@@ -1,6 +1,7 @@
 // isobar watch: how a run of train_lm goes, while it goes, or how it went. It writes nothing there. Exit
 // codes: 0 the run has finished (or --once), 1 it stopped before its end, 2 bad usage, 130 Ctrl-C.
 #include <csignal>
+#include <cstdlib>
 
 #include "../harness/lists.h"
 #include "../harness/tool.h"
@@ -51,6 +52,9 @@ int follow(const WatchOptions& options) {
   const bool terminal = is_terminal(stdout) && !options.once;
   const double interval = options.interval > 0 ? options.interval : terminal ? 1 : 10;
   if (std::signal(SIGINT, [](int) { interrupted = 1; }) == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // nohup
+  // A table that goes into a file is whole.
+  const bool narrow = is_terminal(stdout) || std::getenv("COLUMNS") != nullptr;
+  const size_t columns = terminal_size(stdout).columns, of_table = narrow ? columns : SIZE_MAX;
   RunWatch run(options.folder);
   std::vector<std::string> rows;
   const Clock::time_point start = Clock::now();
@@ -64,12 +68,11 @@ int follow(const WatchOptions& options) {
       if (known == 0) write_out("\x1b[2J");
       write_out(redrawn(screen(run, title(run, options.folder), rows, terminal_size(stdout))));
     } else if (grown) {
-      if (known == 0) write_out(table_heading(run));
-      for (size_t i = known; i < rows.size(); ++i) write_out(rows[i]);
+      if (known == 0) write_out(within(table_heading(run), of_table));
+      for (size_t i = known; i < rows.size(); ++i) write_out(within(rows[i], of_table));
     }
     if (options.once) {
-      const size_t columns = terminal_size(stdout).columns;
-      if (!rows.empty()) write_out(fmt::format("\n{}\n", metric_charts(run, 24, columns)));
+      if (!rows.empty()) write_out(fmt::format("\n{}\n", within(metric_charts(run, 24, columns), of_table)));
       if (!run.modules().empty()) write_out(module_table(run.modules(), SIZE_MAX, columns) + "\n");
       write_out(title(run, options.folder) + "\n");
       return 0;

@@ -178,6 +178,12 @@ std::string metric_charts(const RunWatch& run, size_t rows, size_t columns) {
   return text;
 }
 
+std::string within(const std::string& text, size_t columns) {
+  std::string all;
+  for (const std::string& line : lines_of(text)) all += cut(line, columns) + "\n";
+  return all;
+}
+
 std::string screen(const RunWatch& run, const std::string& title, const std::vector<std::string>& rows,
                    TerminalSize size) {
   constexpr size_t tall = 40;
@@ -193,8 +199,7 @@ std::string screen(const RunWatch& run, const std::string& title, const std::vec
 
   std::vector<std::string> lines = lines_of(text);
   lines.resize(std::min(lines.size(), size.rows - 1));
-  for (std::string& line : lines) line = cut(line, size.columns);
-  return fmt::format("{}\n", fmt::join(lines, "\n"));
+  return within(fmt::format("{}\n", fmt::join(lines, "\n")), size.columns);
 }
 
 std::string sparkline(const std::vector<double>& values, size_t columns) {
@@ -207,15 +212,15 @@ std::string sparkline(const std::vector<double>& values, size_t columns) {
     if (std::isfinite(log)) ends.include(log);
   std::string text;
   for (const double log : logs) {
+    if (std::isinf(log)) {
+      text += "↑";
+      continue;
+    }
     // Where nothing moves, all stand in the middle.
     const double height = ends.high > ends.low ? (log - ends.low) / (ends.high - ends.low) : 0.5;
     text += std::isnan(log) ? " " : blocks[static_cast<size_t>(std::lround(height * 7))];
   }
   return text;
-    if (std::isinf(log)) {
-      text += "↑";
-      continue;
-    }
 }
 
 std::string module_table(const std::vector<ModuleHistory>& modules, size_t rows, size_t columns) {

@@ -21,6 +21,9 @@ std::string metric_charts(const RunWatch& run, size_t rows, size_t columns);
 std::string screen(const RunWatch& run, const std::string& title, const std::vector<std::string>& rows,
                    TerminalSize size);
 
+// The lines of a text, each as far as it fits into so many columns.
+std::string within(const std::string& text, size_t columns);
+
 // --- Each module's std and gradient norm at the first log step and now, and how they moved between; and,
 // where there is room, the shares of its output that are zero and saturated now.
 

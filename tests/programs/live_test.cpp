@@ -324,6 +324,16 @@ TEST_CASE("a finished run, and one that said nothing, can be watched, and no run
   CHECK(holds(once.out, "loss  ○ val_loss"));
   CHECK(std::regex_search(once.out, std::regex("\nblocks\\.0\\.self_attn\\.q_proj +[0-9].*×")));
 
+  // On a narrow terminal all but the last sentence is cut; a table for a file is whole.
+  std::istringstream narrow(
+      run_command("COLUMNS=20 " ISOBAR_BINARY_DIR "/bin/isobar watch runs/train_lm --once", folder.path())
+          .out);
+  int64_t lines = 0;
+  for (std::string line; std::getline(narrow, line); ++lines)
+    CHECK((display_width(line) <= 20 || line == "runs/train_lm: finished, 20 of 20 steps"));
+  CHECK(lines > 10);
+  CHECK(std::regex_search(once.out, std::regex("step .* ETA\n")));
+
   // A run that says nothing can be watched all the same, and what watch shows is its result, no log.
   const ScopedVariable silent("ISOBAR_LOG", "off");
   const Outcome quiet =
