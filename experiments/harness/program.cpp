@@ -51,11 +51,13 @@ bool same_but_for_seeds(const std::vector<Setting>& a, const std::vector<Setting
 }
 
 // Throws Error naming the settings in which a run differs from the one that it is to go on with.
-void check_same(const Json& there, const Json& here, const std::vector<std::string>& may_differ,
-                const std::string& folder) {
-  const std::string differences = differences_between(there, here, may_differ);
-  check(differences.empty(), "--resume: '{}' is a run with another configuration: {}; leave these flags out",
-        folder, differences);
+void check_same(const Json& there, const Json& here, const Resume& resume, const std::string& folder) {
+  const std::string differences = differences_between(there, here, resume.may_differ);
+  check(
+      differences.empty(),
+      "--resume: '{}' is a run with another configuration: {}; leave these flags out, or begin a new run with its "
+      "weights: --{} {}",
+      folder, differences, resume.begins_with, shell_line(std::vector{folder}));
 }
 
 // Brings Config to its final state: preset, resumed run, config file, options. Returns what Run needs of it.
@@ -111,7 +113,7 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
   options.config = settings_json(all);
   if (all.preset.empty()) options.config.erase("preset");
   if (!line.resume.empty())
-    check_same(Json::parse(sources.front().text), options.config, program.resume->may_differ, line.resume);
+    check_same(Json::parse(sources.front().text), options.config, *program.resume, line.resume);
   return options;
 }
 

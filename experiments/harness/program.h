@@ -29,6 +29,7 @@ struct Resume {
   // What --print-config printed for the run in this folder.
   std::function<std::string(const std::string& folder)> config;
   std::vector<std::string> may_differ;  // settings that a flag may give another value
+  std::string begins_with;              // the flag by which a new run begins with what that one ended with
 };
 
 // A flag that prints something and stops, as --print-config does: `--<flag>`, or `--<flag> FILE`.

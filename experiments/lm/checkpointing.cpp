@@ -36,7 +36,8 @@ Resume resume_of_train_lm() {
   };
   return {.config = config,
           .may_differ = {"corpus", "as_is", "checkpoint_interval", "keep", "on_nan", "anomaly",
-                         "activation_checkpointing"}};
+                         "activation_checkpointing"},
+          .begins_with = "init_from"};
 }
 
 Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,

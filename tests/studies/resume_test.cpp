@@ -172,7 +172,8 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
   };
   refused(
       {"train_lm", "--resume", run, "--n_layer", "3", "--seed", "5", "--keep", "4"},
-      "another configuration: seed is 0 there, 5 here, n_layer is 2 there, 3 here; leave these flags out");
+      "another configuration: seed is 0 there, 5 here, n_layer is 2 there, 3 here; leave these flags out, or "
+      "begin a new run with its weights: --init_from '");
   refused({"train_lm", "--resume", run, "--preset", "nanogpt_cpu"},
           "preset is \"default\" there, \"nanogpt_cpu\" here");
   refused({"train_lm", "--resume", run, "--corpus", folder.write("other.txt", std::string(20'000, 'a'))},
