@@ -18,6 +18,9 @@ refuse "--inputs: wanted 2, 3 or 4, got ''" new_layer Mish --inputs
 refuse "wanted one of --pointwise, --fused and --inputs, got --fused and --pointwise" new_layer A --fused --pointwise
 refuse "wanted one name, got 'Mish' and 'Swish'" new_layer Mish Swish
 refuse "the name must be a type's, such as Mish or ScaleNorm; got 'mish'" new_layer mish
+refuse "the library has a type Tensor already, in core/tensor.h; take another name, such as MyTensor" new_layer Tensor
+refuse "the library has a type RMSNorm already, in nn/rms_norm.h" new_layer RMSNorm --inputs 2
+[[ ! -e tensor.h && ! -e rms_norm.h && ! -e check_layers.cpp ]] || fail "a refused name made a file"
 [[ ! -e mish.h ]] || fail "a refused command made a file"
 for flag in --help -h; do
   new_layer $flag | grep -q "^new_layer NAME" || fail "new_layer $flag prints no usage"
