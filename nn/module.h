@@ -36,6 +36,8 @@ struct Observation;
 class Module : public HasFields {
  public:
   Module() = default;
+  // Written out, so that a compiler's message about a copied layer ends with this line.
+  Module(const Module&) = delete;  // a copy would share weights: build a second module, copy_state() into it
   Module(Module&&) noexcept;
   Module& operator=(Module&&) noexcept;
   ~Module() override;
