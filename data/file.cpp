@@ -172,10 +172,18 @@ int open_to_append(const std::string& path) {
 }
 
 void append_to(int descriptor, std::string_view bytes, const std::string& path) {
+  off_t done = 0;
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", path, errno);
+    if (written < 0) {
+      const int reason = errno;
+      const off_t end = ::lseek(descriptor, 0, SEEK_END);
+      // What was written of them is taken back.
+      const bool whole = done == 0 || (end >= done && ::ftruncate(descriptor, end - done) == 0);
+      fail(whole ? "write" : "write the rest of a line to", path, reason);
+    }
+    done += written;
     bytes.remove_prefix(static_cast<size_t>(written));
   }
 }

@@ -52,7 +52,7 @@ int create_file(const std::string& path, unsigned mode = 0666);
 // Opens a file that a program wrote in a folder, to append to it. Throws Error unless it is a regular file that has no
 // other name: appending to a link would write to a file elsewhere. Returns the descriptor.
 int open_to_append(const std::string& path);
-// Writes all bytes. Throws Error that names `path` where they cannot be written.
+// Writes all bytes, or none: throws Error that names `path` where they cannot be written.
 void append_to(int descriptor, std::string_view bytes, const std::string& path);
 
 // Throws Error if this is a symbolic link. For a folder that a program makes in a folder of results.

@@ -118,6 +118,7 @@ StepLine parse_step_line(std::string_view line) {
 }
 
 MetricsFile::MetricsFile(const std::string& path, OutputFile&& begun) : path_(path) {
+  begun.finish();
   begun.save();
   descriptor_ = open_to_append(path);
 }

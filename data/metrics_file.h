@@ -57,7 +57,7 @@ class MetricsFile {
   MetricsFile& operator=(const MetricsFile&) = delete;
   ~MetricsFile();
 
-  // Hands the line to the system at once: readers see it, and a kill does not lose it.
+  // Hands the line to the system at once: readers see it, and a kill does not lose it. Whole, or not at all.
   void append(const std::string& line);
   // Brings all lines to the disk.
   void sync();

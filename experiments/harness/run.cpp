@@ -146,6 +146,7 @@ void Run::begin_lines() {
   begin();
   metrics_.emplace(folder_->growing("metrics.jsonl"));
   modules_.emplace(folder_->growing("modules.jsonl"));
+  std::filesystem::remove(partial_h5_);  // the lines say more
 }
 
 void Run::read_steps(const std::function<void(const StepLine&)>& take) const {
@@ -190,6 +191,7 @@ void Run::restore(const std::string& folder, const Lines& lines) {
   copy_lines(folder + "/modules.jsonl", lines.modules, modules);
   metrics_.emplace(folder_->growing("metrics.jsonl"), std::move(metrics));
   modules_.emplace(folder_->growing("modules.jsonl"), std::move(modules));
+  std::filesystem::remove(partial_h5_);
 }
 
 void Run::flush() {

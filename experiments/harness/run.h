@@ -85,7 +85,7 @@ class Run {
   void record(const std::string& name, std::span<const double> row);
   // A step is done: all metrics make a line of metrics.jsonl. In the end they are series of run.h5, and
   // /metrics lists them. With the first step metrics.jsonl and modules.jsonl appear, which stay if the run
-  // ends early, and an earlier run's files go. Steps count from 0, or from those restored. Throws Error unless
+  // ends early, and an earlier run's files and run.partial.h5 go. Steps count from 0, or from those restored. Throws Error unless
   // the names are always the same.
   void record_step(const std::vector<Metric>& metrics);
   // A line of modules.jsonl, before the step's record_step(). In the end each list of numbers is a row of the

@@ -15,9 +15,8 @@ TEST_CASE("a finished run leaves run.h5, its CSV files and summary.json, and not
   Study study;
   study.body = [&](Run& run) {
     CHECK(folder.names() == std::vector<std::string>{"r"});
-    run.record("loss", 2.5);
-    run.flush();
     CHECK(std::filesystem::exists(folder / "r/run.partial.h5"));
+    run.record("loss", 2.5);
     run.record("loss", INFINITY);
     run.csv("loss.csv", {"step", "loss", "note"}).row({int64_t{1}, 0.1, "a \"b\", c"});
     run.summary()["figures"] = {1.5, INFINITY, NAN};
