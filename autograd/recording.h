@@ -36,9 +36,10 @@ class ScopeName {
   const std::string* text_ = nullptr;
 };
 
-// The targets that the losses of a piece (nn/pieces.h) were given, and how many of these were not ignored.
+// The targets that the cross-entropies of a piece (nn/pieces.h) were given, how many of these were not ignored, and the
+// number of cross-entropies.
 struct TargetCount {
-  int64_t given = 0, counted = 0;
+  int64_t given = 0, counted = 0, losses = 0;
 };
 
 struct Recording {

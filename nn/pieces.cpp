@@ -123,6 +123,12 @@ struct Step {
     if (std::ranges::all_of(results, whole)) return 1;
     for (const Result& result : results)
       check(
+          result.targets.losses <= 1,
+          "backward_in_pieces: some targets are ignored, and then a piece must have one cross-entropy, got {}, which no "
+          "one weight fits; call backward_in_pieces for each, and compute what is only looked at under NoTape",
+          result.targets.losses);
+    for (const Result& result : results)
+      check(
           result.targets.given == results[0].targets.given,
           "backward_in_pieces: some targets are ignored, and then pieces must have equally many targets, ignored "
           "ones included; got {} and {}",

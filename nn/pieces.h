@@ -34,7 +34,7 @@ constexpr int64_t large_model = int64_t{1} << 22;
 //
 // Where the cross-entropies of a loss ignore targets (ignore_index), its piece is weighed by the number of
 // targets that count, and a piece with none adds nothing: the gradient is that of cross_entropy over the whole
-// batch. Other terms of such a loss have the same weight. The losses that are returned are then multiplied by
+// batch. Other terms of such a loss have the same weight; two cross-entropies are refused. The losses that are returned are then multiplied by
 // their weights, whose mean is 1, so that their mean is the loss of the batch.
 //
 //   backward_in_pieces(model, 4, [&](int64_t i) {           // answers count, prompts and padding are −100
@@ -48,7 +48,7 @@ constexpr int64_t large_model = int64_t{1} << 22;
 // the model's modules their paths.
 //
 // Throws Error unless pieces >= 1; where every target of the batch is ignored; where some are and the pieces
-// have not equally many targets; and what the first piece that fails throws, an Error with the piece's
+// have not equally many targets, or one has two cross-entropies; and what the first piece that fails throws, an Error with the piece's
 // number; no gradient has changed then.
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t piece)>& loss_of,

@@ -54,6 +54,7 @@ struct ClassTargets {
     if (recording.targets == nullptr || recomputing()) return;
     recording.targets->given += index.numel();
     recording.targets->counted += counted;
+    ++recording.targets->losses;
   }
 };
 

@@ -280,6 +280,17 @@ TEST_CASE("pieces that count no target, or not equally many, are refused where n
       "backward_in_pieces: some targets are ignored, and then pieces must have equally many targets, ignored ones "
       "included; got 2 and 3");
   CHECK_FALSE(some.model.weight.grad().defined());
+  // Two losses of other weights; of a batch without ignored targets they are right.
+  const auto two_losses = [](Classified& of) {
+    return [&of](int64_t i) { return of.loss_of(4 * i, 4 * i + 4) + of.loss_of(0, 4); };
+  };
+  CHECK(
+      message_of([&] { backward_in_pieces(some.model, 2, two_losses(some)); }) ==
+      "backward_in_pieces: some targets are ignored, and then a piece must have one cross-entropy, got 2, which no one "
+      "weight fits; call backward_in_pieces for each, and compute what is only looked at under NoTape");
+  CHECK_FALSE(some.model.weight.grad().defined());
+  Classified none_ignored({0, 1, 2, 3, 0, 1, 2, 3});
+  CHECK(backward_in_pieces(none_ignored.model, 2, two_losses(none_ignored)).size() == 2);
   // A loss without a gradient, such as a teacher's, and one of another kind, have no targets.
   Classified all({0, 1, 2, 3, 0, 1, 2, 3});
   const auto loss = [&](int64_t i) {
