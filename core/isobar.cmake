@@ -87,7 +87,7 @@ target_link_libraries(isobar_pointwise INTERFACE isobar)
 target_include_directories(isobar_pointwise SYSTEM INTERFACE "$<BUILD_INTERFACE:${xsimd_INCLUDE_DIRS}>")
 target_compile_options(isobar_pointwise INTERFACE -march=${ISOBAR_ARCH} -ffp-contract=off -fno-math-errno
   $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-Og>)
-set(pointwise_kernels dual elementary lane machine map norm pointwise reduce row scratch vmath)
+set(pointwise_kernels dual elementary lane machine map norm pointwise reduce row scratch squares vmath)
 list(TRANSFORM pointwise_kernels REPLACE "(.+)" "core/kernels/\\1.h")
 install(FILES ${pointwise_kernels} DESTINATION ${include_dir}/core/kernels)
 install(TARGETS isobar_pointwise EXPORT isobar-pointwise)

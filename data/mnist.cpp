@@ -21,6 +21,9 @@ std::string with_dot(std::string name) {
 }
 
 std::filesystem::path wanted_idx(const std::filesystem::path& folder, const std::string& name) {
+  std::error_code unknown;
+  check(std::filesystem::is_directory(folder, unknown), "mnist: there is no folder {}; name one that has {}",
+        folder.string(), name);
   const std::filesystem::path path = find_idx(folder, name);
   check(!path.empty(),
         "mnist: none of {0}, {0}.gz, {1} and {1}.gz is in {2}; put one there or name another folder", name,

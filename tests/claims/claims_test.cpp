@@ -176,7 +176,7 @@ TEST_CASE("a study that cannot run here leaves its claims without a verdict, wit
     CHECK(claim["verdict"] == "not run here");
     const std::string reason = claim["parts"].back()["not_run"];
     CHECK(reason.starts_with("the run depth_trainability could not be made: "));
-    CHECK(holds(reason, ": depth_trainability: mnist: neither t10k-labels"));
+    CHECK(holds(reason, ": depth_trainability: mnist: none of t10k-labels"));
     CHECK(holds(claim["reason"].get<std::string>(), reason));
   }
 }
@@ -184,7 +184,7 @@ TEST_CASE("a study that cannot run here leaves its claims without a verdict, wit
 TEST_CASE("a study that cannot write its results has failed; that is not one that cannot run here") {
   const TemporaryFolder folder;
   folder.write("all/norm_properties", "a file where the folder of the run belongs");
-  const Outcome outcome = run_built("isobar verify", "--only norm_properties --out " + (folder / "all"));
+  const Outcome outcome = run_built("isobar verify", "--only norm_properties --force --out " + (folder / "all"));
   CHECK(outcome.code == 1);
   CHECK(holds(outcome.out, "norm_properties: failed; its claims are not judged: "));
   CHECK_FALSE(holds(outcome.out, "cannot run here"));

@@ -85,7 +85,7 @@ TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part an
                 "blog8' holds a finished run; add --force to replace it");  // a study's, not its own
   check_refused("isobar", "verify --claim D01 --seeds 50 --out " + out,
                 "decay_study --seeds 50; --seed 50 takes other seeds\n");
-  check_refused("isobar verify", "--claim D01,D6 --out " + folder.path().string(),
+  check_refused("isobar verify", "--claim D01,D6 --out " + out,
                 fmt::format("--claim: wanted one of the {} claims A01 to {}, got 'D6'; did you mean D06?\n",
                             claims::builtin_table().size(), claims::builtin_table().back()->id));
 }

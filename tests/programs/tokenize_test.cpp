@@ -77,8 +77,8 @@ TEST_CASE(
       "warning: wide.txt looks like UTF-16LE (by its zero bytes); iconv -f UTF-16LE -t UTF-8 makes UTF-8 of it; it is "
       "read as it is (--as_is: without this line)\n";
   for (const auto& [program, arguments] :
-       {std::pair{"isobar prepare", "wide.txt -o store.safetensors"},
-        std::pair{"isobar tokenize", "train --vocab_size 260 wide.txt -o bpe.json"},
+       {std::pair{"isobar prepare", "wide.txt -o store.safetensors --force"},
+        std::pair{"isobar tokenize", "train --vocab_size 260 wide.txt -o bpe.json --force"},
         std::pair{"train_lm", "--corpus wide.txt --out run --force --tiny --max_iters 2"},
         std::pair{"isobar evaluate", "run --corpus wide.txt"}}) {
     CAPTURE(program);

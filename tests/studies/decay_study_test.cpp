@@ -1,6 +1,7 @@
 // decay_study as its users run it.
 #include <regex>
 
+#include "../scoped_variable.h"
 #include "decay_nets.h"
 #include "study_run.h"
 
@@ -57,6 +58,7 @@ TEST_CASE("a median over seeds of which most overflowed is infinite, in table, c
 }
 
 TEST_CASE("blog8 says what the source prints, and compares our medians with PyTorch's ranges") {
+  const ScopedVariable wide("COLUMNS", "120");
   const StudyRun run("decay_study", "--preset blog8 --seeds 20");
   CHECK(holds(run.outcome.out, "claim D01: table 2.1: std after each of 8 layers, 0.8932 … 0.0163. refuted"));
   CHECK(holds(run.outcome.out, "claim D06: table 2.3: gradient norms 0.000012 … 0.432156. refuted"));
