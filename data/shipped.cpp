@@ -6,6 +6,7 @@
 
 #include "../core/error.h"
 #include "file.h"
+#include "known_files.h"
 #include "mnist.h"
 
 namespace isobar {
@@ -13,15 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct ShippedFile {
-  const char *name, *xxh3;
-};
-constexpr ShippedFile tiny_shakespeare = {"tinyshakespeare.txt", "6572a3fb9fde75d3"};
-constexpr ShippedFile king_james = {"kjv.txt", "72eb6373bb6f38a6"};
-constexpr ShippedFile mnist_files[] = {{"mnist/t10k-images-idx3-ubyte.gz", "c4c9c2676a5ceb26"},
-                                       {"mnist/t10k-labels-idx1-ubyte.gz", "108ab1f06599996f"}};
-constexpr ShippedFile plain_mnist_files[] = {{"mnist/t10k-images-idx3-ubyte", "6aa8aa9c0102c17c"},
-                                             {"mnist/t10k-labels-idx1-ubyte", "63c4bd8be7e7204f"}};
 constexpr const char* mnist_images = "t10k-images-idx3-ubyte";
 constexpr size_t largest = size_t{1} << 24;  // bytes
 
@@ -89,12 +81,6 @@ fs::path find_mnist() {
   fs::path images;
   for (const ShippedFile& file : mnist_files) images = shipped(file);
   return images.parent_path();
-}
-
-bool is_shipped(const DataFile& file) {
-  const auto same = [&](const ShippedFile& one) { return file.name == one.name && file.xxh3 == one.xxh3; };
-  return same(tiny_shakespeare) || same(king_james) || std::ranges::any_of(mnist_files, same) ||
-         std::ranges::any_of(plain_mnist_files, same);
 }
 
 std::vector<DataFile> digit_files(const fs::path& folder) {
