@@ -45,6 +45,9 @@ UNWATCHED = "no_sanitize|no_address_safety_analysis|disable_sanitizer"  # attrib
 FORBIDDEN = [
     (rf"{UNWATCHED}|__(?:asan|ubsan|lsan|sanitizer)_", "the name of something that switches a sanitizer off"),
     (r"\b(?:asm|__asm__|__asm)\b", "asm"), (r"\b_*weakref_*\b", "weakref"),
+    # Their texts go to the assembler as they are, and may hold its instructions.
+    (rf"\b_*(?:section|alias|symver|ifunc)_*{GAP}\(|(?:#|%:){GAP}define[^\n]*\b_*(?:section|symver|ifunc)_*\b",
+     "an attribute that names a section or a symbol"),
     (rf"(?:#|%:){GAP}define(?:/\*.*?\*/|[^\n])*?(?:##|%:%:)", "## of the preprocessor"),
     (rf"(?:#|%:){GAP}pragma{GAP}(?:clang|redefine_extname|weak)\b|_Pragma", "a #pragma that changes names or attributes")]
 MASKS = re.compile(r"(?:eq|ne|lt|le|gt|ge)ERKNS_7Operand|(?:aa|oo|nt)ERKNS_6Tensor")  # operators that are ops

@@ -89,6 +89,7 @@ def test_a_header_with_a_macro_that_hides_code_from_sanitizers_is_refused(folder
     "[[clang::disable_sanitizer_instrumentation]] void f();", "[[gnu::no_sani\\\ntize_address]] void f();",
     "void __asan_unpoison_stack_memory(long, long);", "#define JOIN(a, b) a##b", "# /* x */ define J(a, b) a /*\n*/ ## b",
     "%:define J(a, b) a %:%: b", "void f() asm(\"g\");", "int f() __attribute__((weakref(\"g\")));",
+    "[[gnu::section(\".data.q,\\\"aw\\\"\\n.text\")]] int z = 1;", "#define PLACE __section__", "int f() __attribute__((alias(\"g\")));",
     "#pragma clang attribute push", "#pragma redefine_extname f g", "_Pragma(\"once\")"])
 def test_what_hides_code_is_refused_in_every_assignment(text):
     for name in course.NAMES:
@@ -97,5 +98,6 @@ def test_what_hides_code_is_refused_in_every_assignment(text):
 
 def test_honest_texts_are_not_refused(assignment):
     for text in (*assignment.solutions().values(), "// ## The sum\n// AddressSanitizer found this one, at an overflow",
-                 "#define SQUARE(x) ((x) * (x))\n// a ## b", "#pragma once\n", "#include <sanitizer>"):
+                 "#define SQUARE(x) ((x) * (x))\n// a ## b", "#pragma once\n", "#include <sanitizer>",
+                 "// The section on means (below)\nint section = 3, alias = section;"):
         assert not symbols.refused_texts(text, symbols.FORBIDDEN)
