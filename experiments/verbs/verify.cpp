@@ -27,10 +27,10 @@ struct VerifyConfig : HasFields {
     f("claim", claim, "judge these claims alone, by their ids, D06 or 003; results go to runs/claims",
       or_none());
     f("page", page, "the page; empty: report.html in the results");
-    f("only", only, "make this run alone; other claims are not judged");
+    f("only", only, "make this run alone; judge no other claims");
     f("programs", programs, "a folder with studies of your own, run in place of those of the same name");
-    f("allow_large", allow_large, "let your own files take most of the memory and hours");
-    f("ladder", ladder, "with --full: make the ladders' runs too (3 hours)");
+    f("allow_large", allow_large, "your own files may take gigabytes and hours");
+    f("ladder", ladder, "with --full: the ladders' runs too (3 hours)");
     f("kept", kept, "make no run: judge what the last full runs measured; results go to runs/kept");
     f("keep", keep,
       "write what these full runs measured, or with --quick their seconds, into the source tree");
