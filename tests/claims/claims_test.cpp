@@ -184,7 +184,8 @@ TEST_CASE("a study that cannot run here leaves its claims without a verdict, wit
 TEST_CASE("a study that cannot write its results has failed; that is not one that cannot run here") {
   const TemporaryFolder folder;
   folder.write("all/norm_properties", "a file where the folder of the run belongs");
-  const Outcome outcome = run_built("isobar verify", "--only norm_properties --force --out " + (folder / "all"));
+  const Outcome outcome =
+      run_built("isobar verify", "--only norm_properties --force --out " + (folder / "all"));
   CHECK(outcome.code == 1);
   CHECK(holds(outcome.out, "norm_properties: failed; its claims are not judged: "));
   CHECK_FALSE(holds(outcome.out, "cannot run here"));

@@ -296,7 +296,8 @@ TEST_CASE("more seeds of the same settings are a further look, other settings a 
   CHECK(kept.runs(two_parts()).missing.at("short") == "it is kept with other settings");
 }
 
-TEST_CASE("what failed, has no commit, other data or no value is not kept, and a quick run keeps its seconds") {
+TEST_CASE(
+    "what failed, has no commit, other data or no value is not kept, and a quick run keeps its seconds") {
   Kept kept(nothing);
   const PlannedRun run = planned("short", {"--seeds", "4"});
   const auto refusal = [&](const Json& summary) {
@@ -313,8 +314,9 @@ TEST_CASE("what failed, has no commit, other data or no value is not kept, and a
   CHECK(refusal(summary) == "the run short tells no commit and date; make it again with this version");
   summary = summary_of("a", {1, 2});
   summary["environment"]["data"]["tinyshakespeare.txt"] = "6572a3fb9fde75d4";
-  CHECK(refusal(summary) ==
-        "the run short read a tinyshakespeare.txt that does not come with Isobar; run it without ISOBAR_DATA");
+  CHECK(
+      refusal(summary) ==
+      "the run short read a tinyshakespeare.txt that does not come with Isobar; run it without ISOBAR_DATA");
   CHECK(refusal(summary_of("c", {1, 2})) == "the run short has no values of a");
   CHECK(refusal(summary_of("a", {})) == "the run short has no values of a");
 
