@@ -248,7 +248,8 @@ double mean_of(const std::vector<double>& values) {
 }
 
 TEST_CASE("pieces whose targets are ignored unequally have the gradient and the loss of the whole batch") {
-  for (const auto& [chunked, again] : {std::pair{false, false}, {true, false}, {false, true}}) {
+  for (const auto& way : {std::pair{false, false}, {true, false}, {false, true}}) {
+    const bool chunked = way.first, again = way.second;
     INFO("chunked ", chunked, ", again ", again);
     Classified batch({0, 1, 2, 3, -100, -100, -100, 4});
     batch.chunked = chunked, batch.again = again;

@@ -81,8 +81,8 @@ TEST_CASE(
         std::pair{"isobar tokenize", "train --vocab_size 260 wide.txt -o bpe.json --force"},
         std::pair{"train_lm", "--corpus wide.txt --out run --force --tiny --max_iters 2"},
         std::pair{"isobar evaluate", "run --corpus wide.txt"}}) {
-    CAPTURE(program);
     const std::string words = arguments;
+    INFO(words);
     const Outcome said = ran(program, words, folder.path()),
                   silent = ran(program, words + " --as_is", folder.path());
     CHECK(said.err.substr(0, said.err.find('\n') + 1) == note);
