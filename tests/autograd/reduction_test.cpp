@@ -116,7 +116,7 @@ TEST_CASE("a norm of rows far from one is that of the same rows near one, to the
       for (const double scale : dtype == Dtype::f32 ? Doubles{0x1p-80, 0x1p-50, 0x1p60, 0x1p100}
                                                     : Doubles{0x1p-900, 0x1p-520, 0x1p510, 0x1p900})
         for (const bool higher_order : {false, true}) {
-          INFO(name, " ", name_of(dtype), ", scale ", scale, ", higher_order ", higher_order);
+          INFO(name_of(dtype), ", scale ", scale, ", higher_order ", higher_order);
           Tensor x = raw::cast(near, dtype), far = x * scale;
           x.set_trainable(), far.set_trainable();
           const Tensor dy = raw::cast(Rng(4).normal({6, 4}, 0, 1, Dtype::f64), dtype);

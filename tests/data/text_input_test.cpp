@@ -157,7 +157,6 @@ TEST_CASE("a file that hardly is a text in UTF-8 is named, and any other is not"
       {"{\"a\": \"x\", \"text\": \"y\"}", "looks like JSON lines; isobar prepare --field text takes"},
       {"one\rtwo\rthree", "has line ends of CR alone"}};
   for (const auto& [bytes, said] : odd_ones) {
-    CAPTURE(said);
     CHECK(notice(bytes).starts_with(said));
     CHECK(notice(gzipped(bytes), "x.gz").starts_with(said));
   }

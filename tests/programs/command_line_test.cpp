@@ -135,7 +135,7 @@ TEST_CASE("the folders in the commands that programs print are quoted for a shel
        {std::pair<std::string, std::string>{"isobar watch", "train_lm --resume " + quoted + " goes on"},
         {"train_lm --tiny --corpus synthetic --out", "go on with --resume " + quoted + ","}}) {
     const Outcome refused = run_command("\"$BIN\"/" + command + " " + quoted, folder.path());
-    INFO(command, ": ", refused.err);
+    INFO(refused.err);
     CHECK(refused.code != 0);
     CHECK(holds(refused.err, advice));
   }

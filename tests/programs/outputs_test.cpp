@@ -41,7 +41,6 @@ TEST_CASE("a file that is there is replaced only with --force, by every program 
   const TemporaryFolder& folder = place();
   for (const auto& [program, arguments, output] : writers()) {
     const std::string words = arguments + " " + output;
-    CAPTURE(program + " " + words);
     ran(program, words, folder.path());
     const std::string made = file_text(folder / output);
     folder.write(output, "mine");
@@ -58,7 +57,6 @@ TEST_CASE("a file that is there is replaced only with --force, by every program 
 TEST_CASE("an output that is a link stays one, and its target is written") {
   const TemporaryFolder& folder = place();
   for (const auto& [program, arguments, output] : writers()) {
-    CAPTURE(program + " " + arguments);
     const std::string link = "links/" + output, target = folder / "disk/" + output;
     folder.write("disk/" + output, "old");
     fs::create_directories(fs::path(folder / link).parent_path());
