@@ -92,7 +92,7 @@ class Program:
             return None
         if self.name in ("train", "resume") and any((folder / "run/checkpoints").glob("step_*")):
             return ["train_lm", "--resume", "run", "--threads", "2"]
-        return self.words + (["--force"] if self.name in ("export", "verify") else [])
+        return self.words + (["--force"] if self.old or self.name == "verify" else [])
 
     def results_in(self, folder):
         paths = [path for pattern in self.results for path in sorted(folder.glob(pattern))
@@ -171,7 +171,7 @@ class Trials:
         folder = self.base / f"trial{worker}"
         with_old = n % 2 == 1
         self.fresh(program, folder, with_old)
-        words = program.words + (["--force"] if with_old and program.name == "export" else [])
+        words = program.words + (["--force"] if with_old and program.old else [])
         code, said = self.run(words, folder, call=call, how=how, n=n)
         log = self.log(folder)
         told = [line for line in said.splitlines() if not line.startswith("warning: ")]
