@@ -31,6 +31,10 @@ def cases():
                                  ("small numbers", [0.125, -0.25], True), ("zeros", [0.0, 0.0, 0.0], False),
                                  ("one number", [-0.375], False), ("drawn", None, False),
                                  ("below 0", [-1.0, -0.5, -8.0], False), ("after another call", None, False)]:
+        if values is not None and not public:  # as many or more, of the same signs
+            draw, (count,) = oracle.draws(f"size of {name}"), oracle.longer(name, 5)(len(values))
+            factor = oracle.choose(1, f"factor of {name}", [0.25, 0.5, 3, 5, 7])
+            values = [factor * v for v in values] + [factor * draw.choice(values) for _ in range(count - len(values))]
         x = drawn(f"scaled {name}", 30, "f32") if values is None else Array((len(values),), values, "f32")
         largest = max(map(abs, x.values)) or 1
         inputs = {"x": x} | ({"warm": 1} if name == "after another call" else {})
@@ -42,6 +46,9 @@ def cases():
             ("a class that does not occur", [0, 3, 3], 5, True), ("none at all", [], 4, False),
             ("drawn", None, 10, False), ("all of the last class", [6] * 9, 7, False),
             ("after another call", None, 5, False)]:
+        if not public and classes is not None:
+            (count,), extent = oracle.longer(name, 20)(count), oracle.longer(f"{name} in all", 20)
+            classes = [count - 1] * extent(len(classes))[0]
         if classes is None:
             classes = [oracle.draws(f"{name} {i}").randrange(count) for i in range(20)]
         inputs = {"classes": Array((len(classes),), classes), "count": count}

@@ -57,7 +57,11 @@ def shares():
             ("of none", 0, 4, 2, False), ("fewer rows than ranks", 3, 8, 5, False),
             ("the last that has one", 3, 8, 2, False), ("no remainder", 24, 8, 7, False),
             ("alone", 7, 1, 0, False), ("many rows", 10 ** 12 + 5, 8, 6, False)]:
-        count += 0 if public or count < 8 else oracle.choose(0, name, range(0, 80, size))
+        if not public and count >= 7:
+            count += oracle.choose(0, name, range(0, 8000, size))
+        elif not public and count > 0:  # fewer than ranks: the last that has a row, or the first that has none or later
+            few = oracle.choose(count, name, range(1, 6))
+            count, rank = few, few - 1 if rank < count else rank
         begin = begins(count, size)
         yield case(1, "share", f"share, {name}", {"count": count, "size": size, "rank": rank},
                    {"begin": begin[rank], "end": begin[rank + 1]}, hint, public=public)
@@ -189,7 +193,7 @@ def times():
             ("3 ranks", 3, 1e-5, 1.25e9, 1e5, False), ("1024 ranks", 1024, 2e-6, 1.25e10, 1e8, False),
             ("9 ranks", 9, 5e-5, 1.25e8, 0.0, False), ("64 ranks", 64, 1e-5, 3e9, 1e4, False)]:
         if not public:
-            alpha *= oracle.choose(1.0, f"alpha {name}", [1.5, 2.0, 0.75, 3.0])
+            alpha *= oracle.draws(f"alpha {name}").uniform(0.75, 3)
         bits, others = rounds(size), size - 1
         tree_s, ring = 2 * bits * (alpha + size_bytes / beta), 2 * others * (
             alpha + size_bytes / (size * beta))

@@ -116,13 +116,18 @@ def rows_of(text, cells):
 
 
 def cases_of(module, key):
-    """The public cases, the same for every key, and the hidden ones drawn from this key."""
-    oracle.use_key(b"")
-    given = list(module.cases())
-    oracle.use_key(key)
-    drawn = list(module.cases())
-    oracle.use_key(b"")
-    return [g if g["public"] else d for g, d in zip(given, drawn, strict=True)]
+    """The public cases, the same for every key, and the hidden ones drawn from this key. A case is "known" where its
+    answer can be written into a source without the key: it is public, or is asked the same with another key."""
+    def drawn_with(key):
+        oracle.use_key(key)
+        cases = list(module.cases())
+        oracle.use_key(b"")
+        return cases
+    given = drawn_with(b"")
+    drawn, other = (drawn_with(key), given) if key else (given, drawn_with(b"any other key"))
+    asked = lambda case: tensors.request(case["call"], case["inputs"])
+    return [{**(g if g["public"] else d), "known": g["public"] or asked(d) == asked(o)}
+            for g, d, o in zip(given, drawn, other, strict=True)]
 
 
 def key_of(file):

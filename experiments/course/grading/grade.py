@@ -119,16 +119,17 @@ def run_cases(cases, driver, scratch, seconds, watched, reported):
 
 
 def counted(cases, faults):
-    """The faults, and those of what passes and proves nothing. The answers of public tests can be written into the
-    source: they count where a third of the same function's hidden tests pass. Whoever throws always is right where
-    an error is wanted."""
-    hidden = {}
+    """The faults, and those of what passes and proves nothing. The answers of public tests, and of hidden ones that are
+    the same for every key, can be written into the source: they count where a third of the same function's other tests
+    pass. Whoever throws always is right where an error is wanted."""
+    drawn = {}
     for case, fault in zip(cases, faults):
-        if not (case["public"] or case["times"] or case["call"] == "report") and case["error"] is None:
-            hidden.setdefault(case["call"], []).append(not fault)
-    learned = {call for call, passed in hidden.items() if 3 * sum(passed) < len(passed)}
-    faults = [fault or ("a public test counts where a third of the hidden tests of its function pass" if case["public"]
-                        and case["error"] is None and case["call"] in learned else None)
+        if not (case["known"] or case["times"] or case["call"] == "report") and case["error"] is None:
+            drawn.setdefault(case["call"], []).append(not fault)
+    by_heart = {call for call, passed in drawn.items() if 3 * sum(passed) < len(passed)}
+    said = lambda case: ("a public test" if case["public"] else "a test that every term has") + (
+        " counts where a third of the hidden tests of its function pass")
+    faults = [fault or (said(case) if case["known"] and case["error"] is None and case["call"] in by_heart else None)
               for case, fault in zip(cases, faults)]
     right = {case["task"] for case, fault in zip(cases, faults) if case["error"] is None and not fault}
     return [fault if fault or case["error"] is None or case["task"] in right else "an error counts where "

@@ -30,11 +30,17 @@ def test_one_mistake_costs_a_third_of_its_task_however_few_tests_see_it(assignme
             assert assignment.points[task] / 3 - 0.1 <= lost <= 0.6 * assignment.points[task], (task, lost)
 
 
-def test_answers_of_public_tests_that_are_written_down_give_nothing(assignment):
-    """All of them, errors' too; a test of a report or the clock, and a name, is no answer of a formula."""
-    cases = [case for case in assignment.cases if case["call"] not in ("report", "name")]
-    faults = grade.counted(cases, [None if case["public"] else "not as wanted" for case in cases])
-    assert all(fault for case, fault in zip(cases, faults) if case["public"])
+def test_answers_that_are_written_down_without_the_key_give_nothing(name, assignment):
+    """Those of public tests and of hidden ones that two keys have in common, errors' too; a test of a report or the
+    clock, and a name, is no answer of a formula."""
+    chosen = lambda of: [case for case in of.cases if case["call"] not in ("report", "name")]
+    cases, others = chosen(course.Assignment(name, b"a key, its bytes")), chosen(course.Assignment(name, b"another"))
+    written = [case["public"] or one == other
+               for case, one, other in zip(cases, requests(cases), requests(others), strict=True)]
+    faults = grade.counted(cases, [None if mine and not case["times"] else "not as wanted"
+                                   for case, mine in zip(cases, written)])
+    assert any(written) and all(faults), [case["name"] for case, fault in zip(cases, faults) if not fault]
+    cases = chosen(assignment)
     assert grade.counted(cases, [None] * len(cases)) == [None] * len(cases)
     alone = assignment.public()
     assert grade.counted(alone, [None] * len(alone)) == [None] * len(alone)  # grade --public
