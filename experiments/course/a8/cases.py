@@ -10,6 +10,7 @@ from tensors import Array
 COMPUTED = 16  # contexts whose logits are computed here too
 STEPS, MARGIN = 1000, 0.85  # of training; the target between the floor (0) and one symbol's (1)
 SECONDS = 600  # one test trains, for a few seconds: what is limited is its steps, not the speed of the grader
+STUDENT = ["counted.cpp"]
 # Of the library beside its tensors: ops, the tape, optimizers, draws; no ready-made models and blocks.
 ALLOWED = """
 abs add affine all any argmax argmin attention batch_norm binary_cross_entropy_with_logits broadcast_to
@@ -153,6 +154,16 @@ def training_cases():
                     "seed": oracle.choose(number, f"training {number}", range(10 ** 6))},
                    judge=reached(base, contexts, targets, floor, by_one), weight=3, hint="better than by one symbol alone; "
                    "clip, warm up, decay; batches from everywhere, another one every step")
+    names = parameters(0, base["vocabulary"], base["layers"], base["width"])
+    unmoved = lambda answer: computed(answer, base, [[1, 2, 3, 4]], (0,))
+    for public in (True, False):
+        yield case(5, "train", f"{'ten' if public else 'twenty'} steps at a rate of 1e-12 move no norm",
+                   {**base, "tokens": integers(learned if not public else [i * i % 6 for i in range(300)]),
+                    "steps": 10 if public else 20, "lr": 1e-12, "contexts": integers([1, 2, 3, 4], 1, 4), "length": 4,
+                    "seed": 1 if public else oracle.choose(3, "no rate", range(10 ** 6))},
+                   {f"p:{name}": [1.0] * base["width"] for name in names if "norm" in name}, "the rate is the one that "
+                   "is handed in, at each step its learning_rate", public=public, atol=1e-6,
+                   judge=None if public else unmoved)
     turn = oracle.draws("turn").randrange(6)
     for steps, public in [(60, True), (90, False)]:
         first = 0 if public else turn

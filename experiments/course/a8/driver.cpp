@@ -5,6 +5,8 @@
 
 #include "a8.h"
 
+extern "C" int64_t gradients_asked();  // counted.cpp
+
 namespace {
 
 const char* const config_words = "vocabulary,layers,heads,width";
@@ -37,7 +39,12 @@ void check_parameters(const std::string& function, const Parameters& parameters,
 
 Parameters trained_parameters(const Request& in, const Config& config) {
   const auto training = in.as<Training>(training_words);
+  const int64_t before = gradients_asked();
   const Parameters parameters = train(in["tokens"], config, training, Rng(in.integer("seed")));
+  const int64_t asked = gradients_asked() - before;
+  check(asked <= training.steps,
+        "train: wanted one call of the tape's backward in each of the {} steps, got {} calls", training.steps,
+        asked);
   check_parameters("train", parameters, config);
   return parameters;
 }

@@ -45,6 +45,8 @@ bits for nats | += «→std::numbers::log2e * »isobar
 the perplexity | «sum / texts→std::exp(sum / texts)»
 never steps; a rate of 0 at the end of each step | «); optimizer.step(); →); → * 1e-3); optimizer.step(); »}
 no gradient; trains on the inputs | «y); tape.backward(loss); →y); →x); tape.backward(loss); »isobar
+twelve times the steps | step < «→12 * »training
+a rate of its own | training.warmup, «training.lr→0.01»
 one batch for ever | «step→0»);
 from one place only | «tokens.numel() - training.length→3»
 returns the start | «parameters→initial(config, rng.split("model"))»;
