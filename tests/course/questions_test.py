@@ -4,7 +4,8 @@ import json, pathlib, sys, tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "experiments/course/grading"))
-import course, questions, course_answers  # the last stands beside this file
+import course  # which tells where the others are
+import answered, questions, course_answers  # the last stands beside this file
 
 asking = [name for name in course.NAMES if questions.questions(name, "Ada")]
 assert {f"a{n}" for n in range(1, 9)} <= set(asking), asking
@@ -56,7 +57,15 @@ for key in (b"", b"a term's secret"):
             assert "its right answers would count as wrong" in str(refused)
 questions.check_key("a4", questions.tree_of("Ada\n")[1], b"a term's secret", "key")
 
-assert questions.read("a4.1 0,25  # mine\na4.2 x\na4.3\na4.4 nan\na4.5 1 2\n") == ({"a4.1": 0.25}, ["a4.2 x", "a4.4 nan", "a4.5 1 2"])
+assert answered.read("a4.1 0,25  # mine\na4.2 x\na4.3\na4.4 nan\na4.5 1 2\n", "a4") == (
+    {"a4.1": 0.25}, ["a4.2 x", "a4.4 nan", "a4.5 1 2"])
+for line in ("a4.3 0.5", "a4.3: 0.5", "a4.3:0.5", "a4.3=0.5", "a4.3 = .5", "A4.3 5e-1", "a4.3\t0,5", "3 0.5", "3. 0.5", "3) 0.5.",
+             "a4.3) 0.5", "* a4.3 0.5", "- a4.3 ≈0.5", "  a4.3  +0.5 "):
+    for end in ("", "\n", "\r\n", "\r"):
+        assert answered.read(line + end, "a4") == ({"a4.3": 0.5}, []), line
+assert answered.read("a4.3 −2", "a4") == ({"a4.3": -2.0}, [])
+for line in ("a3.3 0.5", "a4.3 half", "3.5", "a4.3 1e999", "a4.3 1/2", "a4.3 0.5 nats"):
+    assert answered.read(line, "a4") == ({}, [line]), line
 with tempfile.TemporaryDirectory() as folder:
     file = pathlib.Path(folder) / "earlier.json"
     file.write_text(json.dumps({"extra_data": {"answers": {"a4.1": [1, 2]}}}))

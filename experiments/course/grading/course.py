@@ -211,7 +211,7 @@ def release(assignment, folder, student="", key=b""):
     folder.mkdir(parents=True, exist_ok=True)
     name = assignment.name
     (folder / f"{name}.cpp").write_text(marked.stubs(assignment.source.read_text(), assignment.source.name))
-    kit = ["driver.h", "todo.h", "tensors.h", "tensors.py", "symbols.py", "reports.py", "check"]
+    kit = ["driver.h", "todo.h", "tensors.h", "tensors.py", "symbols.py", "reports.py", "answered.py", "check"]
     study = assignment.folder / "study.py"
     study = study.read_text().partition("# --- the handout's numbers")[0].rstrip() if study.exists() else ""
     if "def charts(" in study:

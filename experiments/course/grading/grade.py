@@ -2,8 +2,8 @@
 --questions answers.txt and key. The program is built against the installed isobar, under limits, and answers
 each test in a process of its own. What it answers is compared here. results.json has Gradescope's format and
 is written whatever the submission does. Exit code: 0 when it holds a grade, 2 for wrong usage."""
-import json, os, pathlib, shutil, signal, sys, tempfile, traceback
-import course, questions, ranks, reports, sandbox, speed, tensors, together
+import json, os, pathlib, re, shutil, signal, sys, tempfile, traceback
+import answered, course, questions, ranks, reports, sandbox, speed, tensors, together
 
 WORDS = {"submission": {}, "--out": dict(default="results.json", type=pathlib.Path),
          "--seconds": dict(type=float, help="for each test"),
@@ -63,7 +63,7 @@ def submitted_file(name, submission):
     if not os.path.lexists(path):
         raise course.Usage(f"the submission {path} does not exist: there is no such file or folder; correct the path")
     if not path.is_dir():
-        return course.text_of(path, SUBMISSION_BYTES)
+        return of_assignment(name, path)
     try:
         held = sorted(entry.name for entry in path.iterdir())
     except OSError as e:
@@ -73,7 +73,29 @@ def submitted_file(name, submission):
         raise course.Usage(f"the submission {path} holds no {name}, but " + (
             f"{', '.join(held[:5])}{', …' if len(held) > 5 else ''}" if held else "nothing at all") + (
             f"; grade {path / below}" if below else f"; hand in {name} itself, or a folder that holds it"))
-    return course.text_of(path / name, SUBMISSION_BYTES)
+    return of_assignment(name, path / name)
+
+
+def of_assignment(name, path):
+    """The bytes of a text file. Throws Usage for the source of another assignment, which its header tells."""
+    text, wanted = course.text_of(path, SUBMISSION_BYTES), name.partition(".")[0]
+    headers = re.findall(rb'(?m)^[ \t]*#[ \t]*include[ \t]*"(a\d+)\.h"', text) if name.endswith(".cpp") else []
+    others = [header.decode() for header in headers if header.decode() in course.NAMES]
+    if others and wanted not in others:
+        raise course.Usage(f"wanted a submission of {wanted}, {path} is {others[0]}'s: it includes {others[0]}.h; grade it "
+                           f"with: course grade {others[0]} {path}")
+    return text
+
+
+def withdraw(out, earlier):
+    """Removes results of an earlier submission where this one has none: they would be taken for its own. Not the file
+    that --earlier names, which counts attempts."""
+    try:
+        ours = "tests" in json.loads(out.read_text())
+    except (OSError, ValueError, TypeError):
+        return
+    if ours and not (earlier and os.path.exists(earlier) and out.samefile(earlier)):
+        out.unlink()
 
 
 def printable(text):
@@ -241,17 +263,17 @@ def text_beside(name, submission):
     if not pathlib.Path(submission).is_dir() or not os.path.lexists(pathlib.Path(submission) / name):
         return ""
     text = submitted_file(name, submission).decode("utf-8-sig", errors="replace")
-    return printable(text.replace("\r\n", "\n"))
+    return re.sub("\r\n?", "\n", text)
 
 
-def add_questions(results, assignment, answers, student, tried, key):
-    student = student or questions.EXAMPLE
+def add_questions(results, assignment, answers, student, tried, key, told):
+    """`told`: how the grader knows the student, in words."""
     tests, tried = questions.graded(questions.questions(assignment.name, student, key), answers, tried)
-    results["tests"] += tests
+    results["tests"] += [{**test, "output": printable(test["output"])} for test in tests]
     right = sum(test["score"] for test in tests)
     results["score"] += right
-    results["output"] += f" Questions: {right} of {len(tests)}, those of {student[:100]}."
-    results["extra_data"]["answers"] = tried
+    results["output"] += f" Questions: {right} of {len(tests)}, those of {printable(student[:100])}{told}."
+    results["extra_data"] |= {"answers": tried, "student": printable(student)}
 
 
 def confine(assignment, key_file, prefix, asked, work):
@@ -281,9 +303,13 @@ def main(arguments):
         if assignment.checker:
             assignment.checker.handed_in(arguments.submission)
         answers = text_beside("answers.txt", arguments.submission) if arguments.questions else ""
-        student, drawn = questions.tree_of(text_beside("key", arguments.submission))
+        of_tree, drawn = questions.tree_of(text_beside("key", arguments.submission))
         questions.check_key(assignment.name, drawn, key, arguments.key_file)
-        tried = questions.earlier(arguments.earlier)
+        asked = arguments.questions and questions.questions(assignment.name, questions.EXAMPLE)
+        given = answered.read(answers, assignment.name) if asked else ({}, [])
+        student = questions.check_student(assignment.name, arguments.student, of_tree, any(given))
+        told = "" if arguments.student else ", as the submission's file key says (no --student)" if of_tree else ""
+        tried = questions.earlier(arguments.earlier, student if asked else None)
         confine(assignment, arguments.key_file, prefix, arguments.confine, work)
         obstacle = unwatchable(prefix, work)
         if obstacle and assignment.watched:
@@ -298,10 +324,12 @@ def main(arguments):
             text = "The grader itself failed; its log says why."
     text += " Hidden inputs: " + (
         "drawn from the key." if key else "those of the public repository (no --key).")
+    if arguments.public:
+        text = f"This is no grade: only the public tests were run (--public). {text}"
     results = results_of(assignment, faults, text)
-    total = f"{results['score']:g} of 100"
+    total = f"{results['score']:g} of 100" + (" by public tests alone" if arguments.public else "")
     if arguments.questions:
-        add_questions(results, assignment, answers, arguments.student or student, tried, key)
+        add_questions(results, assignment, answers, student, tried, key, told)
     write(arguments.out, results)
     print(f"{assignment.name}: {total}; {results['output'].splitlines()[0]}")
     for test in results["tests"]:

@@ -1,9 +1,9 @@
 """Written questions with numbers for answers: drawn for each student, and graded (README.md).
 
-aN/questions.py yields (text, wanted value) and perhaps options. answers.txt has lines `a4.3 0.0185`. An answer counts
-when it is within 1 % (or as the options say: tolerance=0.002, whole=True, or least=… and most=…)."""
-import hashlib, hmac, json, math, pathlib, random
-import folders
+aN/questions.py yields (text, wanted value) and perhaps options. answers.txt has lines `a4.3 0.0185`
+(answered.py). An answer counts when it is within 1 % (or as the options say: tolerance=0.002, whole=True, or least=… and most=…)."""
+import hashlib, hmac, json, math, pathlib, random, re
+import answered, folders
 
 ATTEMPTS, POINTS = 2, 1
 EXAMPLE = "example"  # the key of a tree that is made for nobody
@@ -44,6 +44,18 @@ def tree_of(text):
     return student.strip(), drawn.strip()
 
 
+def check_student(name, wanted, of_tree, answers):
+    """Whose questions are graded: the student `wanted` by --student, or of the submission's file key (`of_tree`). Throws
+    Usage where the two differ, and where answers are given and neither says whose they are."""
+    if wanted and of_tree and wanted != of_tree and (answers or of_tree != EXAMPLE):
+        raise folders.Usage(f"wanted the tree of {wanted} by --student, this one was released to {of_tree[:100]}: each "
+                            "student has other questions; grade the tree of that student, or correct --student")
+    if not (wanted or of_tree) and answers:
+        raise folders.Usage(f"the answers of {name} are of a student whose name is not given; add --student NAME, or hand "
+                            "in the tree's file key beside answers.txt")
+    return wanted or of_tree or EXAMPLE
+
+
 def check_key(name, drawn, key, file):
     """Throws Usage unless a tree whose questions were drawn with the key of this fingerprint is graded with `key`."""
     if drawn in ("", fingerprint(key)):
@@ -63,22 +75,9 @@ def page(name, student, asked):
     return "\n".join(lines + [f"{i}. {q.text}" for i, q in enumerate(asked, 1)]) + "\n"
 
 
-def read(text):
-    """{question: number} of an answers.txt, and the lines that are none."""
-    found, bad = {}, []
-    for line in text.splitlines():
-        words = line.partition("#")[0].split()
-        try:
-            if len(words) > 1:
-                value = float(words[1].replace(",", "."))
-                found[words[0]] = value if len(words) == 2 and math.isfinite(value) else bad.append(line)
-        except ValueError:
-            bad.append(line)
-    return {k: v for k, v in found.items() if v is not None}, bad
-
-
-def earlier(path):
-    """{question: [answers tried before]} from an earlier results.json or submission_metadata.json."""
+def earlier(path, student=None):
+    """{question: [answers tried before]} from an earlier results.json or submission_metadata.json. Throws Usage for
+    results that say that they are another student's."""
     if path is None:
         return {}
     try:
@@ -89,14 +88,18 @@ def earlier(path):
             for name, values in ((run.get("extra_data") or {}).get("answers") or {}).items():
                 tried[name] = tried.get(name, []) + [
                     float(v) for v in values if float(v) not in tried.get(name, [])]
-        return tried
+        whose = (data.get("extra_data") or {}).get("student", student)
     except (OSError, ValueError, AttributeError, TypeError) as e:
         raise folders.Usage(f"cannot read earlier results from {path}: {e}") from None
+    if student is not None and whose != student:
+        raise folders.Usage(f"wanted earlier results of {student} by --earlier, {path} holds those of {str(whose)[:100]}: "
+                            "attempts are counted for each student; name that student's results")
+    return tried
 
 
 def graded(asked, text, tried):
     """(Gradescope's tests, {question: all that was tried})"""
-    given, bad = read(text)
+    given, bad = answered.read(text, asked[0].name.partition(".")[0]) if asked else ({}, [])
     tests, now = [], {}
     for question in asked:
         values = tried.get(question.name, [])[:ATTEMPTS]
@@ -107,7 +110,9 @@ def graded(asked, text, tried):
         if right:
             said = ""
         elif question.name not in given and not values:
-            said = "no answer" + (f"; this line of answers.txt is none: {bad[0][:80]}" if bad else "")
+            meant = [line for line in bad if re.match(rf"\s*{re.escape(question.name)}\b", line)] or bad
+            said = "no answer" + (f"; this line of answers.txt is none: {meant[0][:80]}; wanted one such as "
+                                  f"{question.name} 0.0185" if bad else "")
         elif len(values) > ATTEMPTS:
             said = f"{ATTEMPTS} attempts were made before: this one does not count"
         else:

@@ -2,7 +2,7 @@
 results; a tree is graded with the key that it was released with. The documents' commands work as printed."""
 import io, json, os, re, shlex, shutil, socket, subprocess, tarfile, zipfile
 import pytest
-import course, grade, questions, sandbox
+import answered, course, grade, questions, sandbox
 
 SOURCE = (course.ROOT / "a4/a4.cpp").read_text()
 
@@ -93,10 +93,67 @@ def test_answers_that_are_no_text_are_no_grade(handed_in, prefix):
 
 
 def test_answers_of_other_systems_are_read(handed_in):
-    for data in (b"a4.1 0.25\r\na4.2 3\r\n", b"\xef\xbb\xbfa4.1 0.25\na4.2 3\n"):
+    for data in (b"a4.1 0.25\r\na4.2 3\r\n", b"\xef\xbb\xbfa4.1 0.25\na4.2 3\n", b"a4.1 0.25\ra4.2 3\r",
+                 b"a4.1\t0.25\na4.2\t 3\t\n", b"# my notes\n" * 5000 + b"a4.1 0.25\na4.2 3\n"):
         (handed_in / "answers.txt").write_bytes(data)
-        assert questions.read(grade.text_beside("answers.txt", handed_in)) == ({"a4.1": 0.25, "a4.2": 3.0}, [])
+        assert answered.read(grade.text_beside("answers.txt", handed_in), "a4") == ({"a4.1": 0.25, "a4.2": 3.0}, [])
     assert grade.text_beside("answers.txt", handed_in / "answers.txt") == ""
+
+
+def test_the_source_of_another_assignment_is_no_grade(handed_in, prefix):
+    for file in ("a3.cpp", "mine.cpp", "a4.cpp"):
+        path = handed_in / file
+        path.write_text((course.ROOT / "a3/a3.cpp").read_text())
+        assert f"{path} is a3's: it includes a3.h; grade it with: course grade a3" in refused(handed_in, prefix, path)
+
+
+def test_where_nothing_is_graded_no_earlier_results_are_left_but_those_that_count_attempts(handed_in, prefix):
+    (handed_in / "a4.cpp").write_text("#include \"a3.h\"\n")
+    out = handed_in.parent / "results.json"
+
+    def grade_in_vain(held, *words):
+        out.write_text(held)
+        done = subprocess.run([course.ROOT / "course", "grade", "a4", handed_in, "--out", out, "--prefix", prefix, *words],
+                              capture_output=True, text=True)
+        assert done.returncode == 2, done.stderr
+        return out.exists()
+    results = json.dumps({"score": 100, "tests": []})
+    assert not grade_in_vain(results) and not grade_in_vain(results, "--prefix", "/nowhere")
+    assert grade_in_vain(results, "--earlier", out)
+    assert grade_in_vain("a file of somebody's") and grade_in_vain('{"mine": 1}')
+
+
+def test_the_public_tests_alone_are_no_grade(folder, prefix):
+    out = folder / "results.json"
+    done = subprocess.run([course.ROOT / "course", "grade", "a0", course.ROOT / "a0", "--out", out, "--prefix", prefix,
+                           "--confine", "any", "--public"], capture_output=True, text=True, check=True)
+    assert "100 of 100 by public tests alone; This is no grade" in done.stdout
+    assert json.loads(out.read_text())["output"].startswith("This is no grade: only the public tests were run (--public).")
+
+
+# --- whose answers
+def test_answers_whose_student_is_not_known_are_no_grade(handed_in, prefix):
+    (handed_in / "a4.cpp").write_text(SOURCE)
+    for line in ("a4.1 0.25", "a4.1 about a quarter"):
+        (handed_in / "answers.txt").write_text(f"{line}\n")
+        assert "add --student NAME, or hand in the tree's file key" in refused(handed_in, prefix, handed_in, "--questions")
+
+
+def test_a_tree_of_another_student_and_results_of_another_student_are_no_grade(handed_in, prefix):
+    (handed_in / "a4.cpp").write_text(SOURCE)
+    (handed_in / "key").write_text("bob\nno key\n")
+    said = refused(handed_in, prefix, handed_in, "--student", "ada", "--questions")
+    assert "wanted the tree of ada by --student, this one was released to bob" in said
+    earlier = handed_in.parent / "earlier"
+    earlier.write_text(json.dumps({"extra_data": {"student": "ada", "answers": {"a4.1": [1.0]}}}))
+    said = refused(handed_in, prefix, handed_in, "--questions", "--earlier", earlier)
+    assert f"wanted earlier results of bob by --earlier, {earlier} holds those of ada" in said
+    assert questions.earlier(earlier, "ada") == {"a4.1": [1.0]}
+    assert questions.check_student("a4", "ada", "ada", True) == "ada" == questions.check_student("a4", "ada", "", True)
+    assert questions.check_student("a4", None, "", False) == questions.EXAMPLE
+    assert questions.check_student("a4", "ada", questions.EXAMPLE, False) == "ada"  # a tree for everybody, without answers
+    with pytest.raises(course.Usage, match="released to example"):
+        questions.check_student("a4", "ada", questions.EXAMPLE, True)
 
 
 # --- keys
@@ -125,9 +182,15 @@ def test_the_printed_commands_release_and_grade_with_one_key(document, folder, p
     (tree / "answers.txt").write_text("".join(f"{q.name} {(q.least + q.most) / 2!r}\n" for q in asked))
     (folder / "results.json").write_text("{}")  # the earlier one
     words = [{"SUBMISSION": str(tree), "/opt/isobar": prefix}.get(word, word) for word in printed(document, "grade")]
+    assert words[words.index("--student") + 1] == "NAME"
     run([*words, "--confine", "any"])
     results = json.loads((folder / "results.json").read_text())
-    assert results["score"] == len(asked) > 5 and "NAME" in results["output"]
+    assert results["score"] == len(asked) > 5 and "those of NAME." in results["output"]
+    student = words.index("--student")
+    run([*words[:student], *words[student + 2:], "--confine", "any", "--earlier", folder / "results.json"])
+    results = json.loads((folder / "results.json").read_text())
+    assert "those of NAME, as the submission's file key says (no --student)." in results["output"]
+    assert results["extra_data"]["student"] == "NAME"
 
 
 def test_a_tree_is_graded_with_the_key_of_its_release_or_not_at_all(folder, prefix):
