@@ -20,7 +20,7 @@ struct Attention {
 };
 // softmax(q kᵀ / √D) v per head. With `causal`, query t sees the keys s ≤ t + (S − T): the last query sees
 // all. Finite for any finite q and k. Throws isobar::Error naming q's and k's shape when K does not divide H,
-// D differs, or causal and S < T.
+// D differs, or causal and S < T. attention_backward() takes the probability as it is handed in.
 Attention attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal);
 struct AttentionGradients {
   Tensor dq, dk, dv;

@@ -1,7 +1,8 @@
 """a7's cases."""
+import math
 import oracle
 from course import case
-from layers import attend, probabilities, rope, silu_up
+from layers import attend, probabilities, rope, silu_up, softmax_row
 from oracle import gradient, gradients, normal
 from tensors import Array
 
@@ -17,6 +18,19 @@ def attended(what, name, q, k, v, dy, causal, public=False, **more):
                gradients(lambda q, k, v: attend(q, k, v, causal), {"q": q, "k": k, "v": v}, "qkv", dy),
                "" if more else "section 5 (Attention's gradient) by hand: dv, dp, dz, then dq and dk; 1/√D "
                "once; heads of a group add up in dk and dv", public=public, rtol=1e-8, atol=1e-11)
+
+
+def attend_from(p, q0, k0):
+    """Attention whose probability is p at q0 and k0, not their own: the logits are log p and what the products gain."""
+    (queries, heads, dim), (keys, kv_heads, _) = q0.shape, k0.shape
+    key_head = lambda h: h * kv_heads // heads
+    product = lambda q, k, t, h, s: sum(q[t, h, d] * k[s, key_head(h), d] for d in range(dim)) / math.sqrt(dim)
+
+    def y(q, k, v):
+        rows = {(t, h): softmax_row([math.log(p[h, t, s]) + product(q, k, t, h, s) - product(q0, k0, t, h, s)
+                                     for s in range(keys)]) for t in range(queries) for h in range(heads)}
+        return oracle.build(q.shape, lambda t, h, d: sum(rows[t, h][s] * v[s, key_head(h), d] for s in range(keys)))
+    return y
 
 
 def cases():
@@ -55,6 +69,14 @@ def cases():
             t, s = (t, s) if t == 1 else (t + more - 2, s + more - 2)
         yield from attended("attention", f", {name}", normal(3, t, h, d), normal(4, s, k_heads, d),
                             normal(5, s, k_heads, d), normal(6, t, h, d), causal, public=public)
+    for name, t, s, h, k_heads, d in [("three queries", 3, 4, 2, 1, 2), ("four heads", 2, 5, 4, 2, 3)]:
+        (t, s), (d,) = oracle.longer(f"saved {name}")(t, s), oracle.longer(f"saved channels {name}")(d)
+        q, k, v, dy = (normal(f"saved {what} {name}", *shape) for what, shape in (
+            ("q", (t, h, d)), ("k", (s, k_heads, d)), ("v", (s, k_heads, d)), ("dy", (t, h, d))))
+        p = probabilities(normal(f"other q {name}", t, h, d), k, 0)
+        yield case(3, "attention_backward", f"attention's gradient takes the saved probability, {name}",
+                   {"dy": dy, "q": q, "k": k, "v": v, "probability": p}, gradients(attend_from(p, q, k), {"q": q, "k": k, "v": v}, "qkv", dy),
+                   "the probability is an input: it is not computed again from q and k", rtol=1e-8, atol=1e-11, weight=5)
     yield from attended("a second attention", "", normal("q", 3, 4, 2), normal("k", 5, 2, 2),
                         normal("v", 5, 2, 2), normal("dy", 3, 4, 2), 1, warm=1)
     for name, scale, public in [("large logits", 100.0, True), ("very large logits", 3e3, False)]:

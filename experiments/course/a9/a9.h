@@ -30,10 +30,10 @@ struct Prediction {
 Prediction predict(const Work& work, const Machine& machine);
 
 // --- task 2: y = exp(x) for n numbers x ≤ 0. At most 2 ulp off, down to the smallest denormal; exactly 1 for
-// 0, 0 for −∞; NaN stays NaN.
+// 0, 0 for −∞; NaN stays NaN. Nothing of the C library's exponentials is called.
 void expf_lanes(const float* x, float* y, int64_t n);
 
-// --- task 3: the softmax of each row, x read twice. A row has a finite number, or a NaN, and then its result
+// --- task 3: the softmax of each row; x is read twice, and y gone through once. A row has a finite number, or a NaN, and then its result
 // is all NaN.
 void softmax(const float* x, float* y, int64_t rows, int64_t width);
 

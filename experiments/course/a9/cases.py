@@ -8,10 +8,11 @@ from oracle import normal
 from tensors import Array
 
 # What a source may not hold, and what to say of it. Flags are the kit's; one core is all there is.
-FORBIDDEN = [(rf"(?:#|%:){symbols.GAP}pragma|_Pragma", "#pragma"),
+FORBIDDEN = [(rf"(?:#|%:){symbols.GAP}pragma(?!{symbols.GAP}once\b)|_Pragma", "#pragma"),
              (r"\b(?:__)?(?:optimize|target|target_clones)(?:__)?\b",
-              "the name of an attribute that sets flags"), (r"##|%:%:", "## of the preprocessor")]
-STUDENT = ["baseline.cpp", "clocked.cpp"]
+              "optimize, target or target_clones, the name of an attribute that sets flags"),
+             (r"##|%:%:", "## of the preprocessor")]
+STUDENT = ["baseline.cpp", "clocked.cpp", "counted.cpp"]
 CLOCKED = "softmax_rms_norm"  # the call that task 6 measures
 INF, NAN = math.inf, math.nan
 LN2 = math.log(2)
@@ -182,6 +183,21 @@ def softmax_cases():
         yield ask(f"softmax, {name}", {"x": x}, {"y": softmax(x)}, hint, public=i == 0)
 
 
+    # Plain code in three reads has a third of the points.
+    for name, pages, public in [("whole numbers", 6, True), ("some pages", oracle.choose(6, "pages", range(6, 10)), False),
+                                ("rising", 7, False), ("falling", 8, False)]:
+        width = 1024 * pages
+        if public:
+            x = Array((1, width), [float(7 * i % 11 - 5) for i in range(width)])
+        else:
+            x = f32(normal(f"passes {name}", 1, width))
+            x.values.sort(reverse=name == "falling") if name != "some pages" else None
+        yield case(3, "softmax_passes", f"softmax reads x twice and goes through y once, {name}", {"x": x},
+                   {"y": softmax(x)}, "the maximum and the sum come from one read, the results from the second",
+                   public=public, rtol=1e-5, atol=1e-37, bounds={"reads_of_x": (1, 2), "passes_of_y": (1, 1)},
+                   weight=4 if public else 10)
+
+
 def norm_inputs(name, x, public):
     weight = normal(f"weight {name}", x.shape[1], shift=1.0)
     return {"x": x, "weight": f32(weight), "eps": oracle.f32(1e-6 if public or len(name) % 2 else 0.03)}
@@ -213,6 +229,18 @@ def norm_cases():
     yield case(5, "softmax_rms_norm_backward", "its gradient, eps of 0.5",
                {**inputs, **saved(x, 0.5), "dy": dy}, backward(dy, **inputs),
                "with eps = 0 a term is missing", rtol=2e-5, atol=1e-8)
+
+
+def wide_rows():
+    """Whoever finds each number of dx by another forward pass is not done in time."""
+    for width in (60000, 70000):
+        x, weight, dy = (f32(normal(f"{what} of a wide row", *shape)) for what, shape in (
+            ("x", (1, width)), ("weight", (width,)), ("dy", (1, width))))
+        inputs, kept = {"x": x, "weight": weight, "eps": oracle.f32(1e-6)}, saved(x, oracle.f32(1e-6))
+        size = kept["rrms"][0] * max(abs(d * w) for d, w in zip(dy.values, weight.values))
+        yield case(5, "softmax_rms_norm_backward", f"its gradient, {width} channels", {**inputs, **kept, "dy": dy},
+                   backward(dy, **inputs), "one sum of the row is enough: the work grows with its width, not with its "
+                   "square", rtol=2e-5, atol=3e-6 * size * max(softmax(x).values), weight=14)
 
 
 def prediction_cases():
@@ -247,6 +275,7 @@ def cases():
     yield from exponential_cases()
     yield from softmax_cases()
     yield from norm_cases()
+    yield from wide_rows()
     for sixteenth in range(1, 13):  # 1× is worth 0, 2× half, 3× three quarters, 4× all of the task
         times = 1 + sixteenth / 4
         yield case(6, CLOCKED, f"{times:g} times as fast as baseline.cpp", {}, times=times,

@@ -1,8 +1,12 @@
 #include "driver.h"
 
+#include <signal.h>
+#include <sys/mman.h>
+
 #include "a9.h"
 
 extern "C" void __asan_init() __attribute__((weak));  // there in a program that is watched
+extern "C" int64_t exponentials_called();             // counted.cpp
 
 namespace {
 
@@ -74,6 +78,73 @@ void backward(const Request& in, Answer& out) {
   out("dweight", dweight.tensor({shape[1]}))("dx", dx.tensor(shape));
 }
 
+// Floats on pages that are closed. Touching a page opens it, and closes the last but one: code that goes through
+// the array once opens each page once, whatever its direction, and a vector that lies on two pages finds both open.
+class Closed {
+ public:
+  explicit Closed(int64_t pages) : pages_(pages) {
+    begin_ = static_cast<char*>(mmap(nullptr, pages * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    isobar::check(begin_ != MAP_FAILED, "no memory");
+  }
+  Closed(const Closed&) = delete;
+  Closed& operator=(const Closed&) = delete;
+  ~Closed() { munmap(begin_, pages_ * size); }
+
+  // For all pages at once, and nothing is counted.
+  float* opened() {
+    mprotect(begin_, pages_ * size, PROT_READ | PROT_WRITE);
+    return data();
+  }
+  float* closed() {
+    mprotect(begin_, pages_ * size, PROT_NONE);
+    return data();
+  }
+  // Whether the address is here; opens its page.
+  bool touch(const void* address) {
+    const int64_t offset = static_cast<const char*>(address) - begin_, page = offset / size;
+    if (offset < 0 || page >= pages_) return false;
+    if (page == pages_ / 2) ++passes_;
+    if (before_ >= 0) mprotect(begin_ + before_ * size, size, PROT_NONE);
+    before_ = last_;
+    last_ = page;
+    return mprotect(begin_ + page * size, size, PROT_READ | PROT_WRITE) == 0;
+  }
+  // How often the page in the middle was opened.
+  double passes() const { return passes_; }
+
+  static constexpr int64_t size = 4096;
+
+ private:
+  float* data() { return reinterpret_cast<float*>(begin_); }
+  char* begin_;
+  int64_t pages_, before_ = -1, last_ = -1, passes_ = 0;
+};
+
+Closed* watched_pages[2] = {};
+
+void on_touch(int, siginfo_t* info, void*) {
+  for (Closed* each : watched_pages)
+    if (each->touch(info->si_addr)) return;
+  signal(SIGSEGV, SIG_DFL);  // another address: the instruction is repeated, and ends the program
+}
+
+// How often softmax goes through a row x and its result y.
+void passes(const Request& in, Answer& out) {
+  const std::vector<double> values = in["x"].to_vector<double>();
+  const int64_t width = values.size(), pages = width * sizeof(float) / Closed::size;
+  Closed x(pages), y(pages);
+  std::copy(values.begin(), values.end(), x.opened());
+  struct sigaction ours = {}, theirs = {};
+  ours.sa_sigaction = on_touch;
+  ours.sa_flags = SA_SIGINFO;
+  watched_pages[0] = &x, watched_pages[1] = &y;
+  sigaction(SIGSEGV, &ours, &theirs);
+  softmax(x.closed(), y.closed(), 1, width);
+  sigaction(SIGSEGV, &theirs, nullptr);
+  out("reads_of_x", x.passes())("passes_of_y", y.passes());
+  out("y", isobar::tensor(in["x"].shape(), std::vector<double>(y.opened(), y.opened() + width)));
+}
+
 }  // namespace
 
 int main() {
@@ -83,7 +154,11 @@ int main() {
       {"expf_lanes",
        [](const Request& in, Answer& out) {
          const Floats x(in["x"], offset_of(in)), y(in["x"].numel(), offset_of(in));
+         const int64_t before = exponentials_called();
          expf_lanes(x.data(), y.data(), in["x"].numel());
+         const int64_t calls = exponentials_called() - before;
+         isobar::check(calls == 0,
+                       "expf_lanes: wanted no call of the C library's exp or its like, got {} calls", calls);
          out("y", y.tensor(in["x"].shape()));
        }},
       {"softmax",
@@ -93,6 +168,7 @@ int main() {
          softmax(x.data(), y.data(), shape[0], shape[1]);
          out("y", y.tensor(shape));
        }},
+      {"softmax_passes", passes},
       {"softmax_rms_norm", forward},
       {"softmax_rms_norm_backward", backward},
   });
