@@ -206,8 +206,8 @@ def build(assignment, text, prefix, work, arguments):
         assignment, objects, prefix) + course.symbols.refused_texts(text.decode(errors="replace"),
                                                                     assignment.forbidden)
     if names:
-        return None, printable(
-            f"uses what {assignment.name} does not offer: {', '.join(n[:100] for n in names[:5])}")
+        return None, printable(f"uses what {assignment.name} does not offer: {', '.join(n[:100] for n in names[:5])}\n"
+                               f"{course.symbols.repairs([n[:100] for n in names])}").strip()
     for program in ("driver", "watched", *measured):
         shutil.copyfile(place / "build" / program, work / program)  # out of the build's reach
         (work / program).chmod(0o755)

@@ -21,12 +21,15 @@ C = re.compile(
     r"alpha|digit|space|upper|lower|print|punct|xdigit)|to(?:upper|lower)|time|clock|clock_gettime|"
     r"(?:a?(?:sin|cos|tan)h?|atan2|exp2?|expm1|log(?:2|10|1p|b)?|pow|sqrt|cbrt|hypot|erfc?|[lt]gamma|ceil|"
     r"floor|trunc|round|rint|nearbyint|l?l?r(?:ound|int)|fmod|remainder|remquo|fmax|fmin|fdim|fma|fabs|modf|"
-    r"frexp|ldexp|scalbl?n|ilogb|copysign|nextafter|nan|sincos|lgamma_r|sinpi|cospi|c(?:exp|log|pow|sqrt|abs|"
-    r"arg))[fl]?|(?:__)?signgam|__cxa_\w+|__dynamic_cast|__once_proxy|__gxx_personality_v0|__dso_handle|"
+    r"frexp|ldexp|scalbl?n|ilogb|copysign|nextafter|nan|sincos|lgamma_r|sinpi|cospi)[fl]?|(?:__)?signgam|__cxa_\w+|__dynamic_cast|__once_proxy|__gxx_personality_v0|__dso_handle|"
     r"_Unwind_\w+|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__libc_single_threaded|__(?:u?div|u?mod|mul|"
     r"u?divmod|ashl|ashr|lshr|float\w*|fix\w*|pow)[dstx][ficxt]\w*|__errno_location|__tls_get_addr|"
     r"__isoc\d\d_strto\w+|_ITM_\w+|__gmon_start__|pthread_\w+|__(?:isnan|isinf|finite|signbit|"
     r"fpclassify)[fl]?|__popcount[sdt]i2|rand_r|getc(?:har)?|fget[cs]|stdin|s?scanf|__isoc\d\d_s?scanf")
+# Of complex numbers, which no assignment offers: with them a forward pass gives its gradient, and nothing is derived.
+COMPLEX = re.compile(
+    r"_Z.*7complexI.*|__(?:mul|div)[hsdxt]c3|"
+    r"c(?:exp|log|log10|pow|sqrt|abs|arg|imag|real|conj|proj|a?(?:sin|cos|tan)h?)[fl]?", re.S)
 # What compilers write into code that is watched; nothing that switches the watching off.
 INSTRUMENTS = re.compile(
     r"__asan_(?:init|version_mismatch_check\w*|(?:report_)?(?:exp_)?(?:load|store)\w+|handle_no_return|"
@@ -52,6 +55,9 @@ FORBIDDEN = [
     (rf"(?:#|%:){GAP}pragma{GAP}(?:clang|redefine_extname|weak)\b|_Pragma", "a #pragma that changes names or attributes")]
 MASKS = re.compile(r"(?:eq|ne|lt|le|gt|ge)ERKNS_7Operand|(?:aa|oo|nt)ERKNS_6Tensor")  # operators that are ops
 LONGEST = 4096  # the library's names are shorter
+# A comment (1), a literal (2), or a name or number, whose ' begins no literal.
+TOKEN = re.compile(r"""(//[^\n]*|/\*.*?\*/)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|"""
+                   r"[A-Za-z_]\w*|\.?\d(?:[eEpP][-+]|'?\w|\.)*", re.S)
 LIBRARY = re.compile(r"_Z(?:T[ISVTCW]|G[VR]|Th\w*?_|Tv\w*?_)?Z*N?[VKRO]*6isobar(.*)", re.S)
 # Answers that the library's headers hold as templates or inline functions, which a source defines by using them.
 INLINE = ["kernels", "pointwise", "pointwise_op", "warming_up", "WarmupCosine", "WarmupStableDecay"]
@@ -80,6 +86,8 @@ def offered(name, allowed):
     """Whether an assignment offers this name; allowed: of the library, None for all of it."""
     parts = library_name(name)
     if parts is None:
+        if COMPLEX.fullmatch(name):
+            return allowed is None
         lambda_of_the_library = re.search("ZNK?6isobar", name[2:])
         return bool(C.fullmatch(name) or STANDARD.match(name) and not lambda_of_the_library
                     and not FILES.search(name))
@@ -106,12 +114,14 @@ def refused(of_objects, of_library, allowed):
     names = {name for of_object in of_objects for name in used(of_object)}
     defined = {name for of_object in of_objects for name, kind in listed(of_object) if kind in "TDBRVWCiu"}
     bad = {name for name in names if not offered(name, allowed)} | set(filter(RUNTIME.fullmatch, defined))
+    bad |= {name for name in defined if allowed is not None and COMPLEX.fullmatch(name)}
     # A function that is chosen while the program is loaded: that code runs before the sanitizers begin.
     bad |= {name for of_object in of_objects for name, kind in listed(of_object) if kind == "i"}
     # Of two definitions the linker may take the library's, or the library be linked to another memory than its own.
     bad |= defined & {name for name, kind in listed(of_library) if kind in "TDBR"}
     bad = {name for name in bad if not INSTRUMENTS.fullmatch(name)}
-    return sorted({"isobar::" + "::".join(library_name(n)) if library_name(n) else n for n in bad})
+    return sorted({"isobar::" + "::".join(library_name(n)) if library_name(n) else
+                   "complex numbers" if COMPLEX.fullmatch(n) else n for n in bad})
 
 
 def read_for(deps):
@@ -127,8 +137,31 @@ def refused_headers(paths, allowed, search):
         UNWATCHED, [path for path in paths if not TRUSTED.search(path)])})
 
 
-def refused_texts(source, forbidden):
-    """What a source may not hold, by name: (pattern, name) each. Not in comments either: where one begins is
-    the compiler's to say, and a pattern has room for them. Lines are joined as the compiler joins them."""
+def code_of(source):
+    """A source without its comments and the texts of its literals, whose lines are joined as the compiler joins them.
+    One that has raw literals stays as it is: in these the compiler joins no lines."""
     source = re.sub(r"\\[ \t\f\v\r]*\n", "", source)
-    return sorted({name for pattern, name in forbidden if re.search(pattern, source, flags=re.S)})
+    if re.search(r'(?<!\w)(?:u8|[uUL])?R"', source):
+        return source
+    short = lambda token: " " if token[1] else '""' if token[2] else token[0]
+    return re.sub(TOKEN, short, source)
+
+
+def refused_texts(source, forbidden):
+    """What a source may not hold, by name: (pattern, name) each."""
+    code = code_of(source)
+    return sorted({name for pattern, name in forbidden if re.search(pattern, code, flags=re.S)})
+
+
+def repairs(names):
+    """What to do about refused names and texts, in sentences; "" for what says it itself."""
+    of_c = [name for name in names if re.fullmatch(r"\w+", name)]
+    said = [f"{', '.join(of_c[:5])}: names of C or of the run-time, which may not be called; a function or variable of "
+            "yours with such a name needs another one, or an unnamed namespace around it." if of_c else "",
+            "Complex numbers: a gradient by a complex step is not derived; compute with real numbers." if
+            "complex numbers" in names else "",
+            "Of the library only what the handout lists may be used: write the others yourself." if
+            any(name.startswith("isobar::") for name in names) else "",
+            "A word that stands in the source for something else, outside of comments and texts, needs another name." if
+            any(" " in name and name != "complex numbers" for name in names) else ""]
+    return " ".join(filter(None, said))

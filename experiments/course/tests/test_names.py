@@ -99,5 +99,40 @@ def test_what_hides_code_is_refused_in_every_assignment(text):
 def test_honest_texts_are_not_refused(assignment):
     for text in (*assignment.solutions().values(), "// ## The sum\n// AddressSanitizer found this one, at an overflow",
                  "#define SQUARE(x) ((x) * (x))\n// a ## b", "#pragma once\n", "#include <sanitizer>",
-                 "// The section on means (below)\nint section = 3, alias = section;"):
-        assert not symbols.refused_texts(text, symbols.FORBIDDEN)
+                 "// The section on means (below)\nint section = 3, alias = section;",
+                 "// asm is not used, /* nor */ weakref\n/* no_sanitize\n ######## _Pragma */ int a = 1'000;",
+                 'const char* const said = "asm \\"volatile\\" ## __asan_ no_sanitize"; char c = \'"\';'):
+        assert not symbols.refused_texts(text, assignment.forbidden), text
+
+
+def test_the_words_that_a9_refuses_may_stand_in_comments_and_texts():
+    forbidden = course.Assignment("a9").forbidden
+    for text in ("#pragma once\n// the target; optimize this ######## _Pragma\n", "/* #pragma GCC target */",
+                 'const char* t = "target, optimize, ##";'):
+        assert not symbols.refused_texts(text, forbidden), text
+    for text in ("int target = 1;", "#pragma GCC once\n", "// a comment\\\n that goes on\n#pragma GCC x\n"):
+        assert symbols.refused_texts(text, forbidden), text
+
+
+@pytest.mark.parametrize("hidden", [
+    "int a = 1'0 + '\"'; {} char b = '\"';", "const char* a = \"/*\"; {} const char* b = \"*/\";", "char a = '\\'', b = '\"'; {} char c = '\"';",
+    "const char* a = R\"x(\")x\"; {} // \"", "const char* a = u8R\"(/*)\"; {} /* */", "int a = 0x1'f; {} // '", "#error don't\n{} // '",
+    "char a = '/*'; {} char b = '*/';", "/* // */ {}", "// /*\n{} // */", "const char* a = \"\\\\\"; {} // \"", "/\\\n* */ {}"])
+def test_code_is_not_taken_for_a_comment_or_a_text(hidden):
+    for code in ("__asm(\"\");", "void __asan_unpoison_stack_memory(long, long);"):
+        assert symbols.refused_texts(hidden.replace("{}", code), symbols.FORBIDDEN), hidden
+
+
+def test_complex_numbers_are_refused_but_where_all_of_the_library_is_offered(name, assignment):
+    for symbol in ("_ZNSt7complexIdEmLIdEERS0_RKS_IT_E", "_ZSt3expIdESt7complexIT_ERKS2_", "__muldc3", "__divsc3", "cexp", "csqrtf"):
+        line = f"{symbol} W 0" if symbol.startswith("_Z") else f"{symbol} U"
+        said = symbols.refused([line], "", assignment.allowed)
+        assert said == (["complex numbers"] if assignment.allowed is not None else []), symbol
+
+
+def test_a_refusal_says_why_and_what_to_do():
+    assert "a function or variable of yours with such a name needs another one" in symbols.repairs(["signal", "getenv"])
+    assert "signal, getenv: names of C" in symbols.repairs(["signal", "getenv"])
+    assert "compute with real numbers" in symbols.repairs(["complex numbers"])
+    assert "only what the handout lists" in symbols.repairs(["isobar::softmax"])
+    assert "needs another name" in symbols.repairs(["## of the preprocessor"])
