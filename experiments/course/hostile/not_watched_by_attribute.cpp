@@ -1,12 +1,3 @@
 // with: stubs of a0 without moving_average
 // As not_watched.cpp, in plain words.
-[[gnu::no_sanitize("address")]] Tensor moving_average(const Tensor& x, int64_t width) {
-  Tensor y({x.numel() - width + 1}, Dtype::f64);
-  const double* const in = x.data<double>();
-  for (int64_t i = 0; i <= y.numel(); ++i) {
-    double sum = 0;
-    for (int64_t j = 0; j < width; ++j) sum += in[i + j];
-    if (i < y.numel()) raw::write<double>(y)[i] = sum / width;
-  }
-  return y;
-}
+[[gnu::no_sanitize("address")]] Tensor moving_average(const Tensor& x, int64_t width) {past_the_end}

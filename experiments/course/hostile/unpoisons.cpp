@@ -8,13 +8,6 @@ static void allow(const volatile void*, size_t)
 static void allow(const volatile void*, size_t) {}
 #endif
 Tensor moving_average(const Tensor& x, int64_t width) {
-  Tensor y({x.numel() - width + 1}, Dtype::f64);
-  const double* const in = x.data<double>();
-  allow(in + x.numel(), 64);
-  for (int64_t i = 0; i <= y.numel(); ++i) {
-    double sum = 0;
-    for (int64_t j = 0; j < width; ++j) sum += in[i + j];
-    if (i < y.numel()) raw::write<double>(y)[i] = sum / width;
-  }
-  return y;
+  allow(x.data<double>() + x.numel(), 64);
+  {past_the_end}
 }
