@@ -202,12 +202,12 @@ def build(assignment, text, prefix, work, arguments):
         return None, f"does not build:\n{printable(complaint)}"
     objects = [place / f"build/CMakeFiles/{program}.dir/{assignment.name}.cpp.o"
                for program in ("driver", "watched", *measured[:1])]
-    names = [] if arguments.any_name else course.refused_names(
-        assignment, objects, prefix) + course.symbols.refused_texts(text.decode(errors="replace"),
-                                                                    assignment.forbidden)
-    if names:
-        return None, printable(f"uses what {assignment.name} does not offer: {', '.join(n[:100] for n in names[:5])}\n"
-                               f"{course.symbols.repairs([n[:100] for n in names])}").strip()
+    names, texts = ([], []) if arguments.any_name else (
+        [name[:100] for name in course.refused_names(assignment, objects, prefix)],
+        course.symbols.refused_texts(text.decode(errors="replace"), assignment.forbidden))
+    if names or texts:
+        return None, printable(f"uses what {assignment.name} does not offer: {', '.join((names + texts)[:5])}\n"
+                               f"{course.symbols.repairs(names, texts)}").strip()
     for program in ("driver", "watched", *measured):
         shutil.copyfile(place / "build" / program, work / program)  # out of the build's reach
         (work / program).chmod(0o755)

@@ -153,15 +153,15 @@ def refused_texts(source, forbidden):
     return sorted({name for pattern, name in forbidden if re.search(pattern, code, flags=re.S)})
 
 
-def repairs(names):
-    """What to do about refused names and texts, in sentences; "" for what says it itself."""
+def repairs(names, texts):
+    """What to do about refused names, of refused() and refused_headers(), and refused_texts(), in sentences."""
     of_c = [name for name in names if re.fullmatch(r"\w+", name)]
-    said = [f"{', '.join(of_c[:5])}: names of C or of the run-time, which may not be called; a function or variable of "
-            "yours with such a name needs another one, or an unnamed namespace around it." if of_c else "",
-            "Complex numbers: a gradient by a complex step is not derived; compute with real numbers." if
-            "complex numbers" in names else "",
-            "Of the library only what the handout lists may be used: write the others yourself." if
-            any(name.startswith("isobar::") for name in names) else "",
-            "A word that stands in the source for something else, outside of comments and texts, needs another name." if
-            any(" " in name and name != "complex numbers" for name in names) else ""]
-    return " ".join(filter(None, said))
+    return " ".join(sentence for there, sentence in [
+        (of_c, f"{', '.join(of_c[:5])}: a name of C or of the run-time, which may not be called; a function or variable of "
+         "yours with such a name needs another one, or an unnamed namespace around it."),
+        ("complex numbers" in names,
+         "Complex numbers: a gradient by a complex step is not derived; compute with real numbers."),
+        (any(name.startswith("isobar::") for name in names),
+         "Of the library only what the handout lists may be used: write the others yourself."),
+        (texts, f"{', '.join(texts[:5])}: it stands in the source, outside of comments and texts; do without, and give "
+         "what has such a word for its name another one.")] if there)

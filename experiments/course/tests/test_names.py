@@ -131,8 +131,18 @@ def test_complex_numbers_are_refused_but_where_all_of_the_library_is_offered(nam
 
 
 def test_a_refusal_says_why_and_what_to_do():
-    assert "a function or variable of yours with such a name needs another one" in symbols.repairs(["signal", "getenv"])
-    assert "signal, getenv: names of C" in symbols.repairs(["signal", "getenv"])
-    assert "compute with real numbers" in symbols.repairs(["complex numbers"])
-    assert "only what the handout lists" in symbols.repairs(["isobar::softmax"])
-    assert "needs another name" in symbols.repairs(["## of the preprocessor"])
+    assert symbols.refused(["signal D 0", "getenv U"], "", []) == ["getenv", "signal"]
+    for names, texts, said in [
+            (["getenv", "signal"], [], "getenv, signal: a name of C or of the run-time, which may not be called; a function or "
+             "variable of yours with such a name needs another one, or an unnamed namespace around it."),
+            (["complex numbers"], [], "a gradient by a complex step is not derived; compute with real numbers."),
+            (["isobar::softmax"], [], "only what the handout lists may be used: write the others yourself."),
+            ([], ["asm"], "asm: it stands in the source, outside of comments and texts; do without")]:
+        assert said in symbols.repairs(names, texts) and symbols.repairs(names, texts).count(". ") == 0
+    assert symbols.repairs([], []) == ""
+
+
+def test_the_grader_says_why_a_name_is_refused(folder, graded):
+    (folder / "a4.cpp").write_text((course.ROOT / "a4/a4.cpp").read_text() + "\ndouble signal = 1;  // asm is a word\n")
+    said = graded("a4", folder)["output"]
+    assert said.startswith("uses what a4 does not offer: signal\nsignal: a name of C")
