@@ -75,8 +75,9 @@ def cases():
             ("q", (t, h, d)), ("k", (s, k_heads, d)), ("v", (s, k_heads, d)), ("dy", (t, h, d))))
         p = probabilities(normal(f"other q {name}", t, h, d), k, 0)
         yield case(3, "attention_backward", f"attention's gradient takes the saved probability, {name}",
-                   {"dy": dy, "q": q, "k": k, "v": v, "probability": p}, gradients(attend_from(p, q, k), {"q": q, "k": k, "v": v}, "qkv", dy),
-                   "the probability is an input: it is not computed again from q and k", rtol=1e-8, atol=1e-11, weight=5)
+                   {"dy": dy, "q": q, "k": k, "v": v, "probability": p},
+                   gradients(attend_from(p, q, k), {"q": q, "k": k, "v": v}, "qkv", dy), "the probability is an "
+                   "input: it is not computed again from q and k", rtol=1e-8, atol=1e-11, weight=5)
     yield from attended("a second attention", "", normal("q", 3, 4, 2), normal("k", 5, 2, 2),
                         normal("v", 5, 2, 2), normal("dy", 3, 4, 2), 1, warm=1)
     for name, scale, public in [("large logits", 100.0, True), ("very large logits", 3e3, False)]:

@@ -49,8 +49,8 @@ Tensor forward(const Parameters& parameters, const Config& config, const Tensor&
 double evaluate(const Parameters& parameters, const Config& config, const Tensor& tokens, int64_t length);
 
 // --- task 5: trained parameters, those of initial() and no others. The loop is yours, the optimizer the
-// library's. Reach the target with what is given: as many steps, each with one backward, at learning_rate(…). The
-// grader computes the logits of these parameters too.
+// library's. Reach the target with what is given: as many steps, each with one backward, at learning_rate(…).
+// The grader computes the logits of these parameters too.
 struct Training {
   int64_t steps, batch, length, warmup;
   double lr;

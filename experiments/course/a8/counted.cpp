@@ -1,5 +1,5 @@
-// Counts how often a8.cpp asks a tape for gradients: the linker gives it wrap_… for these functions of Tape, and
-// us the functions themselves as real_… (more.cmake). A training has as many steps as it was given.
+// Counts how often a8.cpp asks a tape for gradients: the linker gives it wrap_… for these functions of Tape,
+// and us the functions themselves as real_… (more.cmake). A training has as many steps as it was given.
 #include <cstdint>
 
 #include <isobar/autograd/autograd.h>

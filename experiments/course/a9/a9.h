@@ -33,8 +33,8 @@ Prediction predict(const Work& work, const Machine& machine);
 // 0, 0 for −∞; NaN stays NaN. Nothing of the C library's exponentials is called.
 void expf_lanes(const float* x, float* y, int64_t n);
 
-// --- task 3: the softmax of each row; x is read twice, and y gone through once. A row has a finite number, or a NaN, and then its result
-// is all NaN.
+// --- task 3: the softmax of each row; x is read twice, and y gone through once. A row has a finite number, or
+// a NaN, and then its result is all NaN.
 void softmax(const float* x, float* y, int64_t rows, int64_t width);
 
 // --- tasks 4 and 6: with p = softmax(x):  y = p · r · weight,  r = 1 / √(mean p² + eps)

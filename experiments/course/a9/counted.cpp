@@ -1,5 +1,5 @@
-// Counts the calls of the C library's exponentials in a9.cpp: the linker gives it __wrap_… for each of them, and us
-// the function itself as __real_… (more.cmake).
+// Counts the calls of the C library's exponentials in a9.cpp: the linker gives it __wrap_… for each of them,
+// and us the function itself as __real_… (more.cmake).
 #include <cstdint>
 
 static int64_t calls = 0;

@@ -78,8 +78,9 @@ void backward(const Request& in, Answer& out) {
   out("dweight", dweight.tensor({shape[1]}))("dx", dx.tensor(shape));
 }
 
-// Floats on pages that are closed. Touching a page opens it, and closes the last but one: code that goes through
-// the array once opens each page once, whatever its direction, and a vector that lies on two pages finds both open.
+// Floats on pages that are closed. Touching a page opens it, and closes the last but one: code that goes
+// through the array once opens each page once, whatever its direction, and a vector that lies on two pages
+// finds both open.
 class Closed {
  public:
   explicit Closed(int64_t pages) : pages_(pages) {

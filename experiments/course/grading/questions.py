@@ -1,7 +1,8 @@
 """Written questions with numbers for answers: drawn for each student, and graded (README.md).
 
 aN/questions.py yields (text, wanted value) and perhaps options. answers.txt has lines `a4.3 0.0185`
-(answered.py). An answer counts when it is within 1 % (or as the options say: tolerance=0.002, whole=True, or least=… and most=…)."""
+(answered.py). An answer counts when it is within 1 % (or as the options say: tolerance=0.002, whole=True, or least=…
+and most=…)."""
 import hashlib, hmac, json, math, pathlib, random, re
 import answered, folders
 
