@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,30 +26,40 @@ namespace {
 namespace fs = std::filesystem;
 using Lines = std::vector<std::string>;
 
-constexpr const char* own_heading = "# Written by isobar duel.";  // of own_norms_build
-
-// What no copy of a folder has: its file system, its number there and when it was made. "" unless it is a folder of
-// this user that nobody else may write to.
-std::string identity_of(const std::string& path) {
-  struct statx status {};
-  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status) != 0)
-    return "";
-  if (!S_ISDIR(status.stx_mode) || status.stx_uid != ::geteuid() || (status.stx_mode & 022) != 0) return "";
-  return fmt::format("{}\n{}:{} {} {}.{}\n", path, status.stx_dev_major, status.stx_dev_minor, status.stx_ino,
-                     status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+// Makes a folder that only this user may write to, or takes the one that is there: what it holds will be run.
+void take_private_folder(const std::string& path) {
+  struct stat status {};
+  const bool made = ::mkdir(path.c_str(), 0700) == 0;
+  check(made || errno == EEXIST, "cannot make the folder '{}': {}; name another place with XDG_CACHE_HOME",
+        path, std::strerror(errno));
+  check(
+      ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+          (status.st_mode & 022) == 0,
+      "wanted a folder of yours that nobody else may write to, but '{}' is not one, and what it holds would be "
+      "run; remove it, or name another place with XDG_CACHE_HOME",
+      path);
 }
 
-// The file in the user's own cache that says which folder at this path she made; "" where there is no cache. A
-// folder that came from someone else has none: his files cannot be there.
-std::string note_of(const std::string& path) {
-  const auto folder_in = [](const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr && value[0] == '/' ? std::string(value) : "";
-  };
-  const std::string home = folder_in("HOME"), given = folder_in("XDG_CACHE_HOME");
-  if (home.empty() && given.empty()) return "";
-  return (given.empty() ? home + "/.cache" : given) + "/isobar/programs/" + checksum(path);
-}
+// One process at a time builds in a folder; the next one waits.
+class BuildLock {
+ public:
+  explicit BuildLock(const std::string& folder)
+      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    int result = -1;
+    while (descriptor_ >= 0 && (result = ::flock(descriptor_, LOCK_EX)) != 0 && errno == EINTR) {
+    }
+    if (result == 0) return;
+    const int reason = errno;
+    if (descriptor_ >= 0) ::close(descriptor_);
+    throw_error(fmt::format("cannot lock the folder '{}': {}", folder, std::strerror(reason)));
+  }
+  ~BuildLock() { ::close(descriptor_); }
+  BuildLock(const BuildLock&) = delete;
+  BuildLock& operator=(const BuildLock&) = delete;
+
+ private:
+  int descriptor_;
+};
 
 // A file that is as it was is not written: what is made of it stays.
 void write_anew(const std::string& path, const std::string& text) {
@@ -126,33 +137,26 @@ void compile(const std::vector<OwnNorm>& norms, const std::string& folder) {
 
 }  // namespace
 
+std::string program_folder(const std::vector<OwnNorm>& norms, const std::string& study) {
+  const auto absolute = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && value[0] == '/' ? std::string(value) : "";
+  };
+  const std::string home = absolute("HOME"), cache = absolute("XDG_CACHE_HOME");
+  check(
+      !home.empty() || !cache.empty(),
+      "a header is compiled in your cache, and neither XDG_CACHE_HOME nor HOME names a folder from the root: set "
+      "one");
+  std::string key = own_path() + '\0' + study;
+  for (const OwnNorm& norm : norms) key += '\0' + norm.header + '\0' + norm.path + '\0' + norm.type;
+  return (cache.empty() ? home + "/.cache" : cache) + "/isobar/built/" + checksum(key);
+}
+
 void take_program_folder(const std::string& path) {
-  std::error_code error;
-  const std::string note = note_of(path), ours = identity_of(path);
-  const bool known =
-      !ours.empty() && !note.empty() && fs::exists(note, error) && read_regular_file(note, 1 << 10) == ours;
-  if (known) return;
-  if (fs::symlink_status(path, error).type() != fs::file_type::not_found) {
-    const std::string list = path + "/CMakeLists.txt";
-    const bool built_here =
-        !ours.empty() &&
-        (fs::is_empty(path, error) || (fs::is_regular_file(fs::symlink_status(list, error)) &&
-                                       read_regular_file(list, size_t{1} << 24).starts_with(own_heading)));
-    check(
-        built_here,
-        "'{}' is there, and isobar did not make it for you: what it holds would be run; remove it, or choose "
-        "another folder with --out",
-        path);
-    fs::remove_all(path);  // a copy, or somebody else's: its files say what CMake runs
-  }
-  fs::create_directories(fs::path(path).parent_path());
-  check(::mkdir(path.c_str(), 0700) == 0, "cannot make the folder '{}': {}", path, std::strerror(errno));
-  if (note.empty()) return;
-  try {
-    fs::create_directories(fs::path(note).parent_path(), error);
-    write_file_atomically(note, identity_of(path));
-  } catch (const Error&) {  // then it is built anew the next time
-  }
+  const fs::path all = fs::path(path).parent_path(), isobar = all.parent_path();
+  std::error_code error;  // what cannot be made, the next line names
+  fs::create_directories(isobar.parent_path(), error);
+  for (const fs::path& folder : {isobar, all, fs::path(path)}) take_private_folder(folder.string());
 }
 
 std::string names_of(const std::vector<OwnNorm>& norms) {
@@ -174,22 +178,22 @@ std::string package_prefix() {
   return package;
 }
 
-OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& study,
-                      const std::string& folder) {
+OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& study) {
   const auto start = std::chrono::steady_clock::now();
-  const std::string root = fs::absolute(folder).lexically_normal().string();
+  const std::string root = program_folder(norms, study);
   OwnProgram made{root + "/build/" + study, root + "/build/checker", false, 0};
   const auto built_at = [&] {
     std::error_code missing;
     return fs::last_write_time(made.study, missing);
   };
-  const auto before = built_at();
   take_program_folder(root);
+  const BuildLock alone(root);
+  const auto before = built_at();
   write_anew(root + "/CMakeLists.txt", replaced(fixtures::own_norms_build, "$STUDY", study));
   write_anew(root + "/norms.cpp", registration_of(norms));
   write_anew(root + "/checker.cpp", checking_of(norms));
   configure(root, package_prefix());
-  compile(norms, folder);
+  compile(norms, root);
   made.anew = built_at() != before;
   made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return made;

@@ -20,14 +20,18 @@ struct OwnProgram {
   double seconds;       // that it took
 };
 
-// Makes the folder of a build, or takes the one that this user made before at this path: CMake runs what its files
-// say. A note in the user's cache ($XDG_CACHE_HOME, ~/.cache) says which one she made; another one that isobar made,
-// such as a copy of somebody's run, is removed and made anew. Throws Error where something else is there.
+// Where a study with these norms is built: a folder of the user's own cache ($XDG_CACHE_HOME, ~/.cache), one for each
+// choice of program, study and headers. It may be removed at any time. Nothing that is run, or that CMake reads, is in a
+// folder of results: such a folder may come from someone else. Throws Error where the user has no cache.
+std::string program_folder(const std::vector<OwnNorm>& norms, const std::string& study);
+
+// Makes this folder, and its parents, for this user alone. Throws Error where it, or a folder of isobar's that it is in,
+// is a link, another user's, or open to others' writing.
 void take_program_folder(const std::string& path);
 
-// Builds isobar::<study> with these norms in `folder`, which keeps what is built for the next time. Throws
+// Builds isobar::<study> with these norms in their program_folder(), where it is found the next time. Throws
 // Error where CMake or a compiler is missing, and where a header does not compile, with the compiler's
 // first lines.
-OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& study, const std::string& folder);
+OwnProgram build_with(const std::vector<OwnNorm>& norms, const std::string& study);
 
 }  // namespace isobar::duel

@@ -1,6 +1,6 @@
 // isobar duel A B: the study duel, where A or B may be a header: then a duel that has the header's norm.
 //
-// What is built stands in DIR/.program, DIR the run's folder, and is built again only if something changed.
+// What is built is in the user's cache, and is built again only if something changed.
 // The gradient is checked first; where it is wrong the exit code is 1, and no run begins.
 #include <filesystem>
 #include <sstream>
@@ -16,17 +16,6 @@ namespace isobar::verbs {
 namespace {
 
 constexpr const char* name = "isobar duel";
-
-// The folder of the run that these words ask for.
-std::string folder_in(const Words& words) {
-  std::string folder = "runs/duel";
-  for (size_t i = 0; i < words.size(); ++i)
-    for (const std::string flag : {"--out", "--resume"}) {
-      if (words[i] == flag && i + 1 < words.size()) folder = words[i + 1];
-      if (words[i].starts_with(flag + "=")) folder = words[i].substr(flag.size() + 1);
-    }
-  return folder;
-}
 
 Words headers_in(const Words& words) {
   Words headers;
@@ -45,11 +34,10 @@ void pass_on_data() {
 }
 
 // Returns the program, or "" where a check failed.
-std::string program_with(const Words& headers, const Words& words) {
-  const std::vector<duel::OwnNorm> norms = duel::own_norms(headers);
+std::string program_with(const std::vector<duel::OwnNorm>& norms) {
   const std::string names = duel::names_of(norms);
   fmt::print(stderr, "{}: compiling, some ten seconds …\n", names);
-  const duel::OwnProgram program = duel::build_with(norms, "duel", folder_in(words) + "/.program");
+  const duel::OwnProgram program = duel::build_with(norms, "duel");
   if (program.anew)
     fmt::print(stderr, "{}: compiled in {:.1f} s\n", names, program.seconds);
   else
@@ -73,9 +61,10 @@ int duel(const Words& given) {
     });
     if (headers.empty() || asks)
       become((std::filesystem::path(own_path()).parent_path() / "duel").string(), words);
+    const std::vector<duel::OwnNorm> norms = duel::own_norms(headers);
     check(!Ranks::launched(), "{} is compiled by one process: start it without mpirun, then mpirun -n 4 {} …",
-          headers[0], shell_word(folder_in(words) + "/.program/build/duel"));
-    const std::string program = program_with(headers, words);
+          headers[0], shell_word(duel::program_folder(norms, "duel") + "/build/duel"));
+    const std::string program = program_with(norms);
     if (program.empty()) {
       complain(stderr, name, "the duel does not start: a check failed");
       return 1;

@@ -5,6 +5,7 @@ set -euo pipefail
 prefix=$1 here=$2
 rm -rf "$here" && mkdir -p "$here" && cd "$here"
 unset CMAKE_PREFIX_PATH
+export XDG_CACHE_HOME=$here/cache
 fail() { echo "$*"; exit 1; }
 
 # refused CODE SAYS WORDS…: isobar duel with these words, short runs and the variable $with.
@@ -51,7 +52,7 @@ with=CXX=/nowhere/g++ refused 2 'a header wants a C++20 compiler, and CMake find
 
 # What the compiler says, with the header as it was named.
 norm wrong.h 'return x / sqrt(square(x) + 1) * wieght;' Wrong
-refused 2 'wrong.h does not compile; all that the compiler says is in runs/duel/.program/build.log' \
+refused 2 "wrong.h does not compile; all that the compiler says is in $XDG_CACHE_HOME/isobar/built/" \
   wrong.h rmsnorm
 grep -qE '^wrong.h:6:.*error: .*wieght' err.txt || fail "the compiler's lines: $(cat err.txt)"
 sed 's/const isobar::Shape& width/double eps/; s/width/{7}/' isru.h >eps.h
@@ -76,5 +77,20 @@ grep -qE '^isru.h: compiled in [0-9.]+ s$' err.txt || fail "isru.h: $(cat err.tx
 grep -q '^ISRU on x \[2, 5, 7\]: right, ' err.txt || fail "isru.h: $(cat err.txt)"
 duel 'post.isru.h' isru.h --force || fail "again: exit code $?: $(cat err.txt)"
 grep -qE '^isru.h: unchanged since it was compiled$' err.txt || fail "again: $(cat err.txt)"
+[[ -z $(find runs -type f -perm /111) ]] || fail "a program is in the folder of results: $(find runs)"
+
+# What a folder of results holds is not run, nor read by CMake, as from an archive that was unpacked over it.
+trap=$PWD/trapped
+mkdir -p runs/duel/.program/build
+for name in duel checker; do
+  printf '#!/bin/sh\ntouch %s\n' "$trap" >runs/duel/.program/build/$name
+  chmod +x runs/duel/.program/build/$name
+done
+echo "CMAKE_PROJECT_INCLUDE:STRING=$PWD/runs/duel/.program/trap.cmake" >runs/duel/.program/build/CMakeCache.txt
+printf '# Written by isobar duel.\nfile(TOUCH %s)\n' "$trap" | tee runs/duel/.program/{trap.cmake,CMakeLists.txt} >/dev/null
+duel isru.h rmsnorm --force || fail "over a folder from elsewhere: exit code $?: $(cat err.txt)"
+[[ ! -e $trap ]] || fail "a folder of results had a command run"
+grep -q '^isru.h: unchanged' err.txt || fail "compiled for each folder of results: $(cat err.txt)"
+
 mkdir "my n'orms" && norm "my n'orms/a b.h" "$right"
 duel "my n'orms/a b.h" "--norm rmsnorm --placement post" --force || fail "a name: $?: $(cat err.txt)"

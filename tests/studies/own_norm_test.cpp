@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "../../experiments/duel/own_program.h"
 #include "../message_of.h"
 #include "../scoped_variable.h"
@@ -12,58 +14,58 @@ namespace isobar::own_norm_test {
 
 using namespace duel;
 
-TEST_CASE("a program is built in a folder that this user made, and in no copy of one") {
+TEST_CASE("a program is built in a folder of the user's cache that nobody else may write to") {
   const TemporaryFolder folder;
   const ScopedVariable cache("XDG_CACHE_HOME", folder / "cache");
-  const std::string program = folder / "run/.program", file = program + "/CMakeLists.txt",
-                    heading = "# Written by isobar duel.\n", trap = "run/.program/build/CMakeCache.txt";
-  const auto refused = [&] {
+  const std::string program = program_folder({{"a.h", "/from/a.h", "A"}}, "duel"),
+                    all = folder / "cache/isobar/built";
+  CHECK(program.starts_with(all + "/"));
+  const auto refused = [&](const std::string& which) {
     return message_of([&] { take_program_folder(program); })
-        .starts_with("'" + program + "' is there, and isobar did not make it for you");
+        .starts_with("wanted a folder of yours that nobody else may write to, but '" + which +
+                     "' is not one");
   };
   take_program_folder(program);
   CHECK(std::filesystem::is_empty(program));
-  folder.write("run/.program/CMakeLists.txt", heading);
-  folder.write(trap, "what was built");
-  take_program_folder(program);  // its own, as it was
-  CHECK(file_text(folder / trap) == "what was built");
+  CHECK(std::filesystem::status(program).permissions() == std::filesystem::perms::owner_all);
+  folder.write(std::filesystem::relative(program, folder.path()) / "build/CMakeCache.txt", "what was built");
+  take_program_folder(program);  // as it was
+  CHECK(file_text(program + "/build/CMakeCache.txt") == "what was built");
 
-  // A copy at the same place, as an archive would bring it: what it holds is not believed.
-  std::filesystem::copy(program, folder / "copy", std::filesystem::copy_options::recursive);
-  std::filesystem::remove_all(program);
-  std::filesystem::rename(folder / "copy", program);
-  CHECK(std::filesystem::exists(folder / trap));
-  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  take_program_folder(program);
-  CHECK(std::filesystem::is_empty(program));
-
-  // Folders that isobar did not make, links, and folders that others may write to.
-  folder.write("run/.program/mine.txt", "mine");
-  {
-    const ScopedVariable other("XDG_CACHE_HOME", folder / "other");
-    CHECK(refused());
-    CHECK(file_text(folder / "run/.program/mine.txt") == "mine");
-    std::filesystem::rename(program, folder / "elsewhere");
-    std::filesystem::create_directory_symlink(folder / "elsewhere", program);
-    folder.write("elsewhere/CMakeLists.txt", heading);
-    CHECK(refused());
-    CHECK(std::filesystem::exists(folder / "elsewhere/mine.txt"));
-    std::filesystem::remove(program);
+  // Folders that others may write to, links and files: at the program's name, and above it.
+  for (const std::string& which : {program, all, folder / "cache/isobar"}) {
+    CAPTURE(which);
+    CHECK(::chmod(which.c_str(), 0777) == 0);
+    CHECK(refused(which));
+    CHECK(::chmod(which.c_str(), 0700) == 0);
+    std::filesystem::rename(which, folder / "elsewhere");
+    std::filesystem::create_directory_symlink(folder / "elsewhere", which);
+    CHECK(refused(which));
+    std::filesystem::remove(which);
+    std::ofstream(which) << "a file";
+    CHECK(refused(which));
+    std::filesystem::remove(which);
+    std::filesystem::rename(folder / "elsewhere", which);
+    take_program_folder(program);
   }
-  take_program_folder(program);
-  folder.write("run/.program/CMakeLists.txt", heading);
-  CHECK(::chmod(program.c_str(), 0777) == 0);
-  CHECK(refused());
 }
 
-TEST_CASE("without a cache a program is built anew") {
+TEST_CASE("each choice of headers has a folder of its own, and without a cache there is none") {
   const TemporaryFolder folder;
-  const ScopedVariable cache("XDG_CACHE_HOME", ""), home("HOME", "");
-  for (int i = 0; i < 2; ++i) {
-    take_program_folder(folder / ".program");
-    CHECK(std::filesystem::is_empty(folder / ".program"));
-    folder.write(".program/CMakeLists.txt", "# Written by isobar duel.\n");
+  const OwnNorm a{"a.h", "/from/a.h", "A"};
+  const auto of = [](const std::vector<OwnNorm>& norms) { return program_folder(norms, "duel"); };
+  {
+    const ScopedVariable cache("XDG_CACHE_HOME", folder / "cache");
+    CHECK(of({a}) == of({a}));
+    for (const OwnNorm& other :
+         {OwnNorm{"b.h", a.path, a.type}, OwnNorm{a.header, "/b.h", a.type}, OwnNorm{a.header, a.path, "B"}})
+      CHECK(of({other}) != of({a}));
+    CHECK(of({a}) != program_folder({a}, "lm_norms"));
   }
+  const ScopedVariable cache("XDG_CACHE_HOME", "relative"), home("HOME", folder / "home");
+  CHECK(of({a}).starts_with(folder / "home/.cache/isobar/built/"));
+  const ScopedVariable nowhere("HOME", std::nullopt);
+  CHECK(message_of([&] { of({a}); }).starts_with("a header is compiled in your cache, and neither"));
 }
 
 TEST_CASE("the struct of a norm is found in its header") {
