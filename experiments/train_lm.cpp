@@ -253,7 +253,8 @@ Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
                         [&] { return replay(bad_step); }, &bad_step}},
           .resume = resume_of_train_lm(),
           .first_settings = {"corpus", "init_from", "n_layer", "n_embd", "norm", "max_iters", "learning_rate",
-                             "seeds"}};
+                             "seeds"},
+          .accepts_old = true};
 }
 
 }  // namespace
@@ -274,6 +275,7 @@ int main(int argc, char** argv) {
   };
   program.check = [&] { config.check_together(); };
   return run_program(program, config, argc, argv, [&](Run& run) {
+    if (start) run.environment()[init_from_key] = checksum_of(start->model);
     const auto train = [&](Run& part, const LmConfig& single) { train_and_report(part, single, start); };
     if (config.seeds > 1)
       train_seeds(run, config, train);

@@ -71,6 +71,7 @@ struct Program {
   bool profiles = true;  // takes --profile; false: it measures times itself, or runs nothing itself
   // A finished run of it in the folder is replaced without --force, if its settings are these but for those named.
   std::optional<MayDiffer> goes_on = std::nullopt;
+  bool accepts_old = false;  // takes --accept-old, as those that go on do: it uses finished runs of its own
   // Called when Config has the user's values, unless a run is resumed, with the names of the settings that
   // file and flags gave: may make others fit. The run begins with its sentences.
   std::function<std::vector<std::string>(const std::set<std::string>& given)> settle = {};

@@ -381,7 +381,7 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
   if (program.profiles)
     app.add_flag("--profile", line.profile, "print where the time goes; write profile.json and .csv");
   app.add_flag("--force", line.force, "replace a finished run in DIR");
-  if (program.goes_on)
+  if (program.goes_on || program.accepts_old)
     app.add_flag("--accept-old", line.accept_old, "take earlier results, of other sources or data too");
   set_choices(*add_value("log_level", line.log_level, "NAME",
                          "show from trace, debug, info, warn, error, off [info]"),

@@ -195,9 +195,7 @@ void Session::diverge(const std::string& why) const {
 
 void check_same_weights(Ranks& ranks, const std::vector<NamedTensor>& weights, const std::string& when,
                         const std::string& go_on) {
-  std::string sums;
-  for (const NamedTensor& named : weights) sums += checksum_of(named.tensor);
-  const std::vector<std::string> all = ranks.gather(checksum(sums));
+  const std::vector<std::string> all = ranks.gather(checksum_of(weights));
   const auto holders = [&](const std::string& one) { return std::ranges::count(all, one); };
   const auto most = std::ranges::max_element(all, {}, holders);
   const bool undecided = std::ranges::any_of(

@@ -1,8 +1,11 @@
 #include "seeds.h"
 
+#include "../../data/json_text.h"
 #include "../../data/metrics_file.h"
+#include "../harness/provenance.h"
 #include "../harness/table.h"
 #include "checkpoints/checkpoint.h"
+#include "training/corpus.h"
 
 namespace isobar {
 namespace {
@@ -15,42 +18,74 @@ struct SeedResult {
   std::vector<double> training, validation;  // by step; NaN where there was no evaluation
 };
 
+// Null where no run finished. Throws Error where the file is no run's.
 Json read_summary(const std::string& folder) {
-  return Json::parse(read_file(folder + "/summary.json", size_t{1} << 28));
+  const std::string path = folder + "/summary.json";
+  std::error_code none;
+  if (fs::symlink_status(path, none).type() == fs::file_type::not_found) return {};
+  const Json summary = parse_json<Json>(read_regular_file(path, size_t{1} << 28));
+  check(summary.is_object() && summary.value("config", Json()).is_object() &&
+            summary.value("environment", Json()).is_object(),
+        "--seeds: {}: wanted a summary of a run; choose another --out, or begin anew with --force", path);
+  return summary;
 }
 
-SeedResult read_back(const std::string& folder, int64_t seed) {
+SeedResult read_back(const std::string& folder, int64_t seed, int64_t steps) {
   const Json summary = read_summary(folder);
   MetricsLog log(folder + "/metrics.jsonl");
   log.read();
-  SeedResult result{seed,
-                    number_from(summary.at("train_loss")),
-                    number_from(summary.at("val_loss")),
-                    number_from(summary.at("best_val_loss")),
-                    {},
-                    {}};
-  for (const MetricsLog::Column& column : log.columns()) {
-    if (column.name == "loss") result.training = column.values;
-    if (column.name == "val_loss") result.validation = column.values;
-  }
-  return result;
+  const auto loss = [&](const char* name) {
+    check(summary.contains(name), "--seeds: {}/summary.json: wanted a '{}'; begin anew with --force", folder,
+          name);
+    return number_from(summary[name]);
+  };
+  const auto series = [&](const char* name) {
+    const auto column = std::ranges::find(log.columns(), name, &MetricsLog::Column::name);
+    const int64_t there = column == log.columns().end() ? 0 : std::ssize(column->values);
+    check(there == steps,
+          "--seeds: {}/metrics.jsonl: wanted '{}' of the {} steps that its summary.json is of, got {}; begin "
+          "anew with --force",
+          folder, name, steps, there);
+    return column->values;
+  };
+  return {seed,           loss("train_loss"), loss("val_loss"), loss("best_val_loss"),
+          series("loss"), series("val_loss")};
 }
 
-// What a folder holds of this very training: nothing, "a part" of it to go on with, or "all".
-std::string found_in(const RunOptions& options) {
-  if (options.force) return "";
+// As change_since(), and of the weights that both began with.
+std::string change_of_seed(const Json& then, const Json& now) {
+  const std::string change = change_since(then, now);
+  const bool others = then.contains(init_from_key) && then[init_from_key] != now.value(init_from_key, "");
+  return change.empty() && others ? "--init_from names other weights now" : change;
+}
+
+// What a folder holds of this very training.
+enum class Found { nothing, other, part, all };
+
+// `now`: what it would be made of.
+Found found_in(Run& run, const RunOptions& options, const Json& now) {
+  if (options.force) return Found::nothing;
   const auto same = [&](const Json& config) {
     check(config == options.config,
           "--seeds: '{}' holds a run with other settings; choose another --out, or begin anew with --force",
           options.folder);
   };
-  if (fs::exists(options.folder + "/summary.json")) {
-    same(read_summary(options.folder).at("config"));
-    return "all";
+  if (const Json summary = read_summary(options.folder); !summary.is_null()) {
+    same(summary["config"]);
+    const std::string change = change_of_seed(summary["environment"], now);
+    if (change.empty()) return Found::all;
+    run.say("seed {} was trained before, ", options.seed);
+    if (!run.accept_old()) {
+      run.say("and does not count: {}; trained anew\n", change);
+      return Found::other;
+    }
+    run.say("and is taken by --accept-old, though {}\n", change);
+    run.summary()["accepted_old"] = change;
+    return Found::all;
   }
-  if (checkpoint_files(options.folder).empty()) return "";
+  if (checkpoint_files(options.folder).empty()) return Found::nothing;
   same(Json::parse(newest_checkpoint(options.folder).config));
-  return "a part";
+  return Found::part;
 }
 
 // The median over the seeds with their range, at the steps that all have a value for.
@@ -103,14 +138,20 @@ void train_seeds(Run& run, const LmConfig& config,
                  const std::function<void(Run& part, const LmConfig& config)>& train) {
   LmConfig single = config;
   single.seeds = 1;
+  run.reads(file_of_corpus(config.corpus));
+  Json now = provenance(isobar_sources(), run.environment().value("data", Json::object()));
+  if (run.environment().contains(init_from_key)) now[init_from_key] = run.environment()[init_from_key];
   std::vector<SeedResult> all;
   for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed) {
     RunOptions options = run.part(fmt::format("seed_{}", seed), seed);
     const std::string folder = options.folder;
-    const std::string found = by_first(run.ranks(), [&] { return found_in(options); });
-    if (found != "all") {
-      if (found == "a part") options.resume = folder;
+    const auto found = static_cast<Found>(std::stoi(by_first(
+        run.ranks(), [&] { return std::to_string(static_cast<int>(found_in(run, options, now))); })));
+    if (found != Found::all) {
+      if (found == Found::part) options.resume = folder;
+      if (found == Found::other) options.force = true;
       Run part(std::move(options));
+      if (now.contains(init_from_key)) part.environment()[init_from_key] = now[init_from_key];
       try {
         train(part, single);
       } catch (const Interrupted&) {
@@ -123,9 +164,10 @@ void train_seeds(Run& run, const LmConfig& config,
       if (part.finish() != 0) run.expect(fmt::format("seed {} meets its expectations", seed), false, folder);
     }
     if (!run.ranks().first()) continue;  // it wrote the folder, and alone reports
-    all.push_back(read_back(folder, seed));
+    all.push_back(read_back(folder, seed, config.max_iters));
+    if (found == Found::all) run.environment()["data"].update(read_summary(folder)["environment"]["data"]);
     run.say("seed {}: train loss {:.4f}, val loss {:.4f}{}\n", seed, all.back().train_loss,
-            all.back().val_loss, found == "all" ? " (was there)" : "");
+            all.back().val_loss, found == Found::all ? " (was there)" : "");
   }
   if (run.ranks().first()) summarize(run, all);
 }

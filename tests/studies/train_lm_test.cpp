@@ -1,5 +1,8 @@
 // train_lm as its users meet it: the built program, run on real text.
+#include <sys/stat.h>
+
 #include <cmath>
+#include <fstream>
 #include <numeric>
 
 #include "../../experiments/lm/training/config.h"
@@ -209,6 +212,91 @@ TEST_CASE("--seeds trains each seed in a folder of its own, sums up, and goes on
   CHECK(holds(file_text(folder / "s/seed_4/run.log"), "going on after step 6 of 12"));
   CHECK(summary_of("s") == summary);
   check_refused("train_lm", "--resume s", "--resume: 's' holds several seeds", folder.path());
+}
+
+TEST_CASE(
+    "a finished seed on another text, by other sources or from other weights counts with --accept-old alone") {
+  const TemporaryFolder folder;
+  const std::string words = file_text(ISOBAR_SOURCE_DIR "/README.md");
+  folder.write("a.txt", words);
+  const std::string more = " --corpus a.txt --max_iters 2 --eval_interval 2 --eval_iters 1";
+  ran("train_lm", tiny + more + " --out start", folder.path());
+  const std::string command = more + " --init_from start --block_size 16 --batch_size 4 --seeds 2 --out s";
+  const auto summary_of = [&](const std::string& name) {
+    return Json::parse(file_text(folder / (name + "/summary.json")));
+  };
+  // As a kill leaves it when all seeds are trained.
+  const auto again = [&](const std::string& flags) {
+    std::filesystem::rename(folder / "s/summary.json", folder / "s/summary.partial.json");
+    return ran("train_lm", command + flags, folder.path()).out;
+  };
+  const auto set = [&](const std::string& key, const std::string& value) {
+    Json summary = summary_of("s/seed_0");
+    summary["environment"][key] = value;
+    folder.write("s/seed_0/summary.json", summary.dump());
+  };
+  ran("train_lm", command, folder.path());
+  const Json first = summary_of("s");
+  CHECK(first["environment"]["data"] == Json{{"a.txt", checksum(words)}});
+  CHECK(first["environment"]["data"] == summary_of("s/seed_1")["environment"]["data"]);
+  CHECK(holds(again(""), "(was there)"));
+
+  // On another text of the same length and letters: neither average nor curves mix the two.
+  std::string other = words;
+  std::rotate(other.begin(), other.begin() + static_cast<ptrdiff_t>(other.find('\n', other.size() / 2)),
+              other.end());
+  folder.write("a.txt", other);
+  const std::string change = "its data have changed since: a.txt is another file";
+  CHECK(holds(again(" --accept-old"), "is taken by --accept-old, though " + change));
+  CHECK(summary_of("s")["accepted_old"] == change);
+  CHECK(summary_of("s")["val_loss"] == first["val_loss"]);
+  CHECK(summary_of("s")["environment"]["data"] == first["environment"]["data"]);
+  CHECK(holds(again(""), "seed 1 was trained before, and does not count: " + change + "; trained anew"));
+  CHECK(summary_of("s")["val_loss"] != first["val_loss"]);
+  CHECK(summary_of("s")["environment"]["data"] == Json{{"a.txt", checksum(other)}});
+  CHECK_FALSE(summary_of("s").contains("accepted_old"));
+
+  set("sources", "0");
+  CHECK(holds(again(""),
+              "seed 0 was trained before, and does not count: the sources of its program have changed"));
+  set("init_from", "0");
+  CHECK(holds(again(""), "does not count: --init_from names other weights now"));
+  CHECK(holds(again(""), "seed 0: "));
+  CHECK(summary_of("s/seed_0")["environment"]["init_from"] ==
+        summary_of("s/seed_1")["environment"]["init_from"]);
+}
+
+TEST_CASE("a finished seed whose files are damaged is refused, and none is waited for") {
+  const TemporaryFolder folder;
+  const std::string command = tiny + " --max_iters 2 --eval_interval 2 --eval_iters 1 --seeds 2 --out s",
+                    summary = folder / "s/seed_0/summary.json", lines = folder / "s/seed_0/metrics.jsonl";
+  ran("train_lm", command, folder.path());
+  std::filesystem::rename(folder / "s/summary.json", folder / "s/summary.partial.json");
+  const std::string right = file_text(summary), all = file_text(lines);
+  const auto refused = [&](const std::string& sentence) {
+    check_refused("train_lm", command, sentence, folder.path());
+  };
+  const auto with_fifo = [&](const std::string& path, const std::string& right_bytes,
+                             const std::string& sentence) {
+    std::filesystem::remove(path);
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    refused(sentence);
+    std::filesystem::remove(path);
+    std::ofstream(path) << right_bytes;
+  };
+  with_fifo(summary, right, "s/seed_0/summary.json: cannot be read; is it there, and a file?");
+  const std::string steps =
+      "s/seed_0/metrics.jsonl: wanted 'loss' of the 2 steps that its summary.json is of, got ";
+  with_fifo(lines, all, steps + "0");
+  std::ofstream(lines) << all.substr(0, all.find('\n') + 1);
+  refused(steps + "1");
+  std::ofstream(lines) << all;
+  for (const char* damaged : {"", "[]", "{\"config\": 1}", "{\"config\": {}, \"environment\": []}"}) {
+    std::ofstream(summary) << damaged;
+    refused("s/seed_0/summary.json: wanted a summary of a run");
+  }
+  std::ofstream(summary) << right;
+  CHECK(holds(ran("train_lm", command, folder.path()).out, "(was there)"));
 }
 
 TEST_CASE("the synthetic corpus is a text of its own symbols") {

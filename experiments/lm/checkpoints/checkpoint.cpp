@@ -171,6 +171,12 @@ std::string checksum_of(const Tensor& values) {
   });
 }
 
+std::string checksum_of(const std::vector<NamedTensor>& tensors) {
+  std::string sums;
+  for (const NamedTensor& named : tensors) sums += checksum_of(named.tensor);
+  return checksum(sums);
+}
+
 CheckpointFolder::CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options)
     : run_folder_(run_folder),
       folder_((fs::path(run_folder) / "checkpoints").string()),

@@ -83,8 +83,9 @@ T stored_number(const Safetensors& file, const std::string& key) {
   return number;
 }
 
-// XXH3 of a tensor's bytes.
+// XXH3 of a tensor's bytes, and one of several's.
 std::string checksum_of(const Tensor& values);
+std::string checksum_of(const std::vector<NamedTensor>& tensors);
 
 // --- CheckpointFolder: DIR/checkpoints of one run, with its last few checkpoints and the best.
 //

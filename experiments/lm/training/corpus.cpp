@@ -11,6 +11,8 @@ namespace {
 // Long: the sampling error of a loss on its validation part, about 1/√200,000, is far below the asked 0.05.
 constexpr int64_t synthetic_length = 2'000'000;
 
+const DataFile synthetic_file = {"synthetic", ""};
+
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 Corpus synthetic() {
@@ -19,7 +21,7 @@ Corpus synthetic() {
       MarkovSource::letters(language.generate(synthetic_length, Rng(0).split("corpus")));
   return {.text = TextCorpus::from_text(letters, "char"),
           .source = "synthetic",
-          .file = {"synthetic", ""},
+          .file = synthetic_file,
           .language = std::move(language)};
 }
 
@@ -78,6 +80,13 @@ Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer) {
     throw_error(fmt::format("--corpus: {}: {}", corpus.source, error.what()));
   }
   return corpus;
+}
+
+DataFile file_of_corpus(const std::string& wanted) {
+  if (wanted == synthetic_file.name) return synthetic_file;
+  if (TokenStore::is_one(wanted)) return {file_name(wanted), TokenStore(wanted).checksum()};
+  const std::string source = found_text(wanted).source;
+  return {file_name(source), checksum(read_text(source))};
 }
 
 void Corpus::announce(Run& run, std::optional<bool> as_is) const {

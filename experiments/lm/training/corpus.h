@@ -36,6 +36,8 @@ struct Corpus {
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer);
 // The same with this very tokenizer. Throws Error where the text does not fit it, or the store has another.
 Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer);
+// `file` of the corpus that open_corpus() opens.
+DataFile file_of_corpus(const std::string& wanted);
 
 // Whether this is the text that comes with Isobar, by the character.
 bool is_tiny_shakespeare(const Corpus& corpus);
