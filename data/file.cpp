@@ -330,10 +330,12 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(uint64_t offset, std::string_view bytes) {
+  // What goes to a device waits in a temporary file of another disk.
+  const std::string& written_file = in_place_ ? temporary_ : path_;
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", path_, errno);
+    if (written < 0) fail("write", written_file, errno);
     bytes.remove_prefix(static_cast<size_t>(written));
     offset += static_cast<uint64_t>(written);
   }
@@ -351,7 +353,8 @@ void OutputFile::replace(uint64_t offset, std::string_view bytes) {
 }
 
 const std::string& OutputFile::finish() {
-  if (::fsync(descriptor_) != 0) fail("write", path_, errno);
+  if (descriptor_ < 0) return temporary_;  // it was finished
+  if (::fsync(descriptor_) != 0) fail("write", in_place_ ? temporary_ : path_, errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", path_, errno);
   return temporary_;
 }

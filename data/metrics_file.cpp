@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "../core/error.h"
@@ -177,8 +178,16 @@ void StepLines::take_line(std::string_view line, const std::function<void(const 
 }
 
 void copy_lines(const std::string& source, int64_t count, OutputFile& lines) {
-  const auto copy = [&](const StepLine& line) { lines.append(step_line(line.step, line.values)); };
+  std::exception_ptr failure;  // of writing: no fault of the line that was read
+  const auto copy = [&](const StepLine& line) {
+    try {
+      if (failure == nullptr) lines.append(step_line(line.step, line.values));
+    } catch (const Error&) {
+      failure = std::current_exception();
+    }
+  };
   StepLines(source).read(copy, {}, count);
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 bool MetricsLog::read() {

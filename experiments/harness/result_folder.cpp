@@ -9,7 +9,9 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <thread>
+#include <utility>
 
 #include "../../core/error.h"
 #include "../../data/file.h"
@@ -65,6 +67,42 @@ Json read_heading(const std::string& path) {
   return ours ? heading : Json();
 }
 
+constexpr const char* trainer = "train_lm";
+
+// What a program of Isobar writes beside what every run does; null for one of the user's own.
+const std::vector<std::string>* own_files(const std::string& program) {
+  static const std::map<std::string, std::vector<std::string>> all = {
+      {"centering", {}},
+      {"decay_study", {"layers.csv"}},
+      {"depth_trainability", {"depth.csv"}},
+      {"duel", {"pairs.csv", "rates.csv"}},
+      {"fine_tuning", {}},
+      {"isobar verify", {"claims.csv", "report.html"}},
+      {"ladder", {"foretold.csv", "rates.csv", "trainings.csv"}},
+      {"lm_norms", {"blocks.csv", "runs.csv"}},
+      {"logit_growth", {"logits.csv", "softcap.csv"}},
+      {"majority", {}},
+      {"norm_jacobian", {}},
+      {"norm_motives", {}},
+      {"norm_properties", {}},
+      {"norm_speed", {"speed.csv"}},
+      {"rank_collapse", {}},
+      {"recurrent_norms", {}},
+      {trainer, {"layers.csv", "loss.csv", "metrics.jsonl", "modules.jsonl", "seeds.csv"}},
+      {"transformer_stack", {}},
+      {"warmup", {}}};
+  const auto found = all.find(program);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+// Whether a run of a program may remove a file of this name that a run of `maker` lists. The tables and lines of a
+// program that is not Isobar's are known to that program alone.
+bool may_remove(const std::string& program, const std::string& maker, const std::string& name) {
+  return std::ranges::count(known_files(maker), name) > 0 ||
+         (own_files(maker) == nullptr && maker == program &&
+          (name.ends_with(".csv") || name.ends_with(".jsonl")));
+}
+
 // The files that a run lists.
 std::vector<std::string> listed_files(const Json& heading) {
   std::vector<std::string> names;
@@ -114,6 +152,14 @@ constexpr size_t block_bytes = 8192;
 
 }  // namespace
 
+std::vector<std::string> known_files(const std::string& program) {
+  std::vector<std::string> names = {"run.h5",      "run.log",      "measurements.csv",
+                                    "profile.csv", "profile.json", summary_name};
+  if (const std::vector<std::string>* own = own_files(program))
+    names.insert(names.end(), own->begin(), own->end());
+  return names;
+}
+
 ResultFolder::ResultFolder(const std::string& path, FolderRights rights)
     : path_(path), rights_(std::move(rights)), made_(missing_folders(path)) {
   std::error_code error;
@@ -147,13 +193,29 @@ void ResultFolder::look() {
   const Json finished = read_heading(path_ + "/" + summary_name),
              begun = read_heading(path_ + "/" + heading_name);
   for (const Json* heading : {&finished, &begun})
-    for (const std::string& name : listed_files(*heading)) made_by_runs_.push_back(name);
+    for (const std::string& name : listed_files(*heading)) {
+      made_by_runs_.push_back(name);
+      if (may_remove(rights_.program, (*heading)["program"], name)) removable_.push_back(name);
+    }
   const auto is_own = [&](const Json& heading) {
     return !heading.is_null() && heading["program"] == rights_.program;
   };
   goes_on_ = is_own(finished) || is_own(begun);
   for (const char* name : {"run.h5", "run.log", summary_name})
     unfinished_ |= is_there(path_ + "/" + partial_name(name));
+  for (const std::string& name : known_files(rights_.program))
+    for (const std::string& path : {name, partial_name(name)}) check_replaceable(path_ + "/" + path);
+  // What a run left that did not finish belongs to it as long as its heading is there.
+  if (!begun.is_null())
+    others_stay_ = std::ranges::any_of(visible_files(path_), [](const std::string& name) {
+      return name.find(".partial.") == std::string::npos;
+    });
+  for (const Json* heading : {&finished, &begun})
+    check(
+        heading->is_null() || (*heading)["program"] != trainer || is_own(*heading),
+        "--out: '{}' holds a training of {}, which no other program replaces, nor with --force; choose another "
+        "folder, or remove it",
+        path_, trainer);
   if (rights_.force) return;
   check(!finished.is_null() || !is_there(path_ + "/" + summary_name),
         "--out: '{}' holds a {} that no run made; choose another folder, or add --force to replace it", path_,
@@ -178,16 +240,22 @@ void ResultFolder::look() {
       path_, others.empty() ? "" : one_line(others.front()));
 }
 
-void ResultFolder::begin(const Json& heading) {
-  check_replaceable(path_ + "/" + summary_name);
-  heading_ = heading;
-  remove_temporaries(path_);
-  write_heading();
+void ResultFolder::remove_leftovers() {
+  if (!std::exchange(clean_, true)) remove_temporaries(path_);
 }
 
-void ResultFolder::write_heading() {
-  heading_["files"] = names_;
-  write_file_atomically(path_ + "/" + heading_name, json_text(heading_));
+void ResultFolder::begin(const Json& heading, const std::vector<std::string>& growing) {
+  check_replaceable(path_ + "/" + summary_name);
+  remove_leftovers();
+  for (const std::string& name : growing) announce(name);
+  write_heading(heading);
+  heading_ = heading;
+  if (!growing.empty()) let_grow(growing);
+}
+
+void ResultFolder::write_heading(Json heading) const {
+  heading["files"] = names_;
+  write_file_atomically(path_ + "/" + heading_name, json_text(heading));
 }
 
 ResultFolder::~ResultFolder() {
@@ -221,13 +289,17 @@ std::string ResultFolder::partial(const std::string& name) {
   return path_ + "/" + partial_name(name);
 }
 
-std::string ResultFolder::growing(const std::string& name) {
-  announce(name);
-  remove_earlier_run();
-  growing_.push_back(name);
+void ResultFolder::growing(const std::vector<std::string>& names) {
+  for (const std::string& name : names) announce(name);
+  write_heading(heading_);
+  let_grow(names);
+}
+
+// Once all that may fail is done: a run that goes on loses nothing of what is there.
+void ResultFolder::let_grow(const std::vector<std::string>& names) {
+  growing_.insert(growing_.end(), names.begin(), names.end());
   staying_ = names_.size();
-  write_heading();
-  return path_ + "/" + name;
+  remove_earlier_run();
 }
 
 std::string ResultFolder::staying(const std::string& name) {
@@ -238,7 +310,7 @@ std::string ResultFolder::staying(const std::string& name) {
 // From here on the folder holds no finished run, until a new summary is there.
 void ResultFolder::remove_earlier_run() {
   remove_file(path_ + "/" + summary_name);
-  for (const std::string& name : made_by_runs_)
+  for (const std::string& name : removable_)
     if (std::ranges::count(growing_, name) == 0) remove_file(path_ + "/" + name);
 }
 

@@ -5,7 +5,8 @@
 // Where one grows under its own name (metrics.jsonl), an earlier run's files go at once.
 //
 // A run touches only what a run made: summary.json says so of a finished one, and summary.partial.json, which is
-// there from begin() on, of one that goes on or did not finish.
+// there from begin() on, of one that goes on or did not finish. They may come from someone else: of the files that they
+// list, those alone are removed whose names the program is known to write.
 #pragma once
 
 #include <cstdio>
@@ -29,11 +30,16 @@ struct FolderRights {
   std::function<std::string(const Json& config)> obstacle = {};
 };
 
+// The names of the files that a run of this program may write, as far as they are known here: those of every run, and
+// for the programs of Isobar their own.
+std::vector<std::string> known_files(const std::string& program);
+
 class ResultFolder {
  public:
   // Makes the folder and its parents, and locks it against other runs. Throws Error when it cannot be made or
-  // written, another run holds it, or without `force` it holds what this run may not replace: a finished run, another
-  // program's unfinished one, or files that no run made. (What is in its own folders is not looked at.)
+  // written, another run holds it, what is there at one of the known_files() is no file, it holds a training and this is another
+  // program, or without `force` it holds what this run may not replace: a finished run, another program's unfinished one,
+  // or files that no run made. (What is in its own folders is not looked at.)
   ResultFolder(const std::string& path, FolderRights rights);
   // Unless begun, leaves all as it was. Unless published, removes the partial files, but those announced before one
   // that grows under its own name; summary.partial.json, unless files stay; and the folders made here if they are
@@ -47,13 +53,16 @@ class ResultFolder {
   bool holds_unfinished() const { return unfinished_; }
   // Whether an earlier run of this program is or was here.
   bool goes_on() const { return goes_on_; }
-  // From here on the folder is changed: writes summary.partial.json with `heading`, which has "program" and "config".
-  void begin(const Json& heading);
+  // Removes temporary files that killed writers left, the first time that it is called.
+  void remove_leftovers();
+  // From here on the folder is changed: writes summary.partial.json with `heading`, which has "program" and "config", and
+  // announces files as growing() does. Where it throws, the folder is as it was.
+  void begin(const Json& heading, const std::vector<std::string>& growing = {});
   // Announces a file and returns the path under which to write it. `name` is a plain file name.
   std::string partial(const std::string& name);
-  // Announces a file that has its own name from the start and stays, as do the partial files announced so
-  // far. Takes away an old summary.json and the files it lists. Returns the path.
-  std::string growing(const std::string& name);
+  // Announces files that have their own names from the start and stay, as do the partial files announced so
+  // far. Takes away an old summary.json and the files it lists, but not those of these names.
+  void growing(const std::vector<std::string>& names);
   // The path of a file that stays where it is, whether the run is published or not, and that the summary does not list.
   std::string staying(const std::string& name);
   // Names announced so far.
@@ -64,7 +73,8 @@ class ResultFolder {
  private:
   void look();
   void announce(const std::string& name);
-  void write_heading();
+  void write_heading(Json heading) const;
+  void let_grow(const std::vector<std::string>& names);
   void remove_earlier_run();
   void remove_empty_folders();
 
@@ -72,7 +82,8 @@ class ResultFolder {
   FolderRights rights_;
   Json heading_;                           // null until begin()
   std::vector<std::string> made_by_runs_;  // names that an earlier summary lists
-  bool unfinished_ = false, goes_on_ = false, others_stay_ = false;
+  std::vector<std::string> removable_;     // those of them that its program is known to write
+  bool unfinished_ = false, goes_on_ = false, others_stay_ = false, clean_ = false;
   std::vector<std::string> made_;  // folders that were not there, innermost first
   int lock_ = -1;                  // descriptor of the folder
   std::vector<std::string> names_, growing_;

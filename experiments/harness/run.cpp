@@ -7,6 +7,7 @@
 
 #include "../../core/profile.h"
 #include "../../data/file.h"
+#include "../../data/utf8_stream.h"
 #include "environment.h"
 #include "lists.h"
 #include "table.h"
@@ -28,6 +29,8 @@ void write_attributes(Hdf5File& file, const std::string& group, const Json& valu
       file.set_attribute(group, name, value.is_string() ? value.get<std::string>() : value.dump());
   }
 }
+
+constexpr const char *steps_name = "metrics.jsonl", *modules_name = "modules.jsonl";
 
 // Ranks but the first talk to nobody, and have no folder.
 RunOptions of_rank(RunOptions options) {
@@ -69,11 +72,19 @@ bool Run::resumes_in_place() const {
   return !options_.resume.empty() && std::filesystem::equivalent(options_.resume, options_.folder, none);
 }
 
-void Run::begin() {
+void Run::begin(const std::vector<std::string>& growing) {
   if (!folder_ || std::exchange(begun_, true)) return;
-  folder_->begin(with_named_infinities({{"program", options_.program}, {"config", options_.config}}));
+  folder_->begin(with_named_infinities({{"program", options_.program}, {"config", options_.config}}),
+                 growing);
   log_.open(partial_log_, resumes_in_place() ? RunLog::Begin::after_what_is_there : RunLog::Begin::anew);
-  flush();
+  if (growing.empty()) flush();  // else the lines say more
+}
+
+void Run::begin_growing() {
+  if (begun_)
+    folder_->growing({steps_name, modules_name});
+  else
+    begin({steps_name, modules_name});
 }
 
 std::string Run::staying_file(const std::string& name) {
@@ -136,17 +147,22 @@ void Run::record_modules(const std::vector<StepValue>& values) {
 }
 
 void Run::take_texts(const std::vector<StepValue>& values) {
-  for (const auto& [name, value] : values)
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&value); texts && !file_.has("/" + name))
-      file_.write("/" + name, *texts);
+  for (const auto& [name, value] : values) {
+    const auto* texts = std::get_if<std::vector<std::string>>(&value);
+    if (texts == nullptr) continue;
+    const auto [known, is_new] = module_texts_.try_emplace(name, *texts);
+    if (is_new) file_.write("/" + name, *texts);
+    check(known->second == *texts, "record_modules: wanted the {} of the lines before, got others",
+          one_line(name));
+  }
 }
 
 void Run::begin_lines() {
   if (metrics_) return;
-  begin();
-  metrics_.emplace(folder_->growing("metrics.jsonl"));
-  modules_.emplace(folder_->growing("modules.jsonl"));
-  std::filesystem::remove(partial_h5_);  // the lines say more
+  begin_growing();
+  metrics_.emplace(folder_->path() + "/" + steps_name);
+  modules_.emplace(folder_->path() + "/" + modules_name);
+  std::filesystem::remove(partial_h5_);
 }
 
 void Run::read_steps(const std::function<void(const StepLine&)>& take) const {
@@ -163,12 +179,13 @@ Run::Lines Run::sync_lines() {
   return lines_;
 }
 
-void Run::restore(const std::string& folder, const Lines& lines) {
+void Run::read_earlier(const std::string& folder, const Lines& lines, const LineChecks& checks) {
   lines_ = lines;
   if (!folder_) return;
   const auto take_step = [&, step = int64_t{0}](const StepLine& line) mutable {
     check(line.step == step, "wanted step {}, got {}", step, line.step);
     ++step;
+    if (checks.step) checks.step(line);
     std::vector<Metric> metrics;
     for (const StepValue& value : line.values) metrics.push_back({value.name, line.number(value.name)});
     take_names(metrics);
@@ -177,20 +194,29 @@ void Run::restore(const std::string& folder, const Lines& lines) {
     check(line.step > last && line.step < lines.steps, "wanted a step after {} and before {}, got {}", last,
           lines.steps, line.step);
     last = line.step;
+    if (checks.module) checks.module(line);
     take_texts(line.values);
   };
   const auto read = [&](const std::string& path, int64_t count, const auto& take) {
     const int64_t there = StepLines(path).read(take, {}, count);
     check(there == count, "{}: wanted at least {} whole lines, got {}", path, count, there);
   };
-  read(folder + "/metrics.jsonl", lines.steps, take_step);
-  read(folder + "/modules.jsonl", lines.modules, take_modules);
-  begin();  // not before: a run that is refused changes nothing
-  OutputFile metrics(folder_->path() + "/metrics.jsonl"), modules(folder_->path() + "/modules.jsonl");
-  copy_lines(folder + "/metrics.jsonl", lines.steps, metrics);
-  copy_lines(folder + "/modules.jsonl", lines.modules, modules);
-  metrics_.emplace(folder_->growing("metrics.jsonl"), std::move(metrics));
-  modules_.emplace(folder_->growing("modules.jsonl"), std::move(modules));
+  read(folder + "/" + steps_name, lines.steps, take_step);
+  read(folder + "/" + modules_name, lines.modules, take_modules);
+}
+
+void Run::restore(const std::string& folder) {
+  if (!folder_) return;
+  const std::string steps_path = folder_->path() + "/" + steps_name,
+                    modules_path = folder_->path() + "/" + modules_name;
+  folder_->remove_leftovers();
+  OutputFile metrics(steps_path), modules(modules_path);
+  copy_lines(folder + "/" + steps_name, lines_.steps, metrics);
+  copy_lines(folder + "/" + modules_name, lines_.modules, modules);
+  for (OutputFile* file : {&metrics, &modules}) file->finish();
+  begin_growing();  // not before: a run that is refused, by a full disk too, changes nothing
+  metrics_.emplace(steps_path, std::move(metrics));
+  modules_.emplace(modules_path, std::move(modules));
   std::filesystem::remove(partial_h5_);
 }
 
@@ -213,16 +239,27 @@ void Run::save_h5() {
       output.append("/series/" + name, rows, series.length);
     }
   }
-  read_steps([&](const StepLine& line) {
+  std::exception_ptr failure;  // of writing: it names what is written, and not the line that was read
+  const auto written = [&](const auto& write) {
+    return [&failure, write](const StepLine& line) {
+      try {
+        if (failure == nullptr) write(line);
+      } catch (const Error&) {
+        failure = std::current_exception();
+      }
+    };
+  };
+  read_steps(written([&](const StepLine& line) {
     for (const std::string& name : metric_names_)
       output.append("/series/" + name, std::array{line.number(name)}, 1);
-  });
-  read_modules([&](const StepLine& line) {
+  }));
+  read_modules(written([&](const StepLine& line) {
     output.append("/series/module_step", std::array{static_cast<double>(line.step)}, 1);
     for (const auto& [name, value] : line.values)
       if (const auto* row = std::get_if<std::vector<double>>(&value); row && !row->empty())
         output.append("/series/" + name, *row, row->size());
-  });
+  }));
+  if (failure != nullptr) std::rethrow_exception(failure);
   output.save();
 }
 

@@ -50,6 +50,11 @@ struct RunOptions {
   Ranks* ranks = &Ranks::alone();       // of several the first alone writes and talks
 };
 
+// What a study wants of a line of metrics.jsonl and of one of modules.jsonl: throws Error where that is not so.
+struct LineChecks {
+  std::function<void(const StepLine&)> step = {}, module = {};
+};
+
 class Run {
  public:
   static constexpr double no_theory = std::numeric_limits<double>::quiet_NaN();
@@ -144,9 +149,11 @@ class Run {
   };
   // Brings all lines to the disk, so that a checkpoint never stands for lines that a power failure takes.
   Lines sync_lines();
-  // Begins metrics.jsonl and modules.jsonl with so many lines of those in `folder`, which may be this run's.
-  // Throws Error where these are not there, before anything is changed in the folder of this run.
-  void restore(const std::string& folder, const Lines& lines);
+  // Reads so many lines of metrics.jsonl and modules.jsonl in `folder`, which may be this run's, and changes nothing.
+  // Throws Error where they are not there, or not what a run writes.
+  void read_earlier(const std::string& folder, const Lines& lines, const LineChecks& checks = {});
+  // Begins this run's files with those lines, once they are read. Where it throws, its folder is as it was.
+  void restore(const std::string& folder);
 
   // --- talking: on stdout, or on stderr under --json
   template <class... Args>
@@ -174,8 +181,9 @@ class Run {
   int finish();
 
  private:
-  // From here on the folder is changed.
-  void begin();
+  // From here on the folder is changed. `growing` as ResultFolder::begin() takes them.
+  void begin(const std::vector<std::string>& growing = {});
+  void begin_growing();
   bool resumes_in_place() const;
   void begin_lines();
   void take_names(const std::vector<Metric>& metrics);
@@ -201,6 +209,7 @@ class Run {
   std::map<std::string, Series> recorded_;
   std::optional<MetricsFile> metrics_, modules_;  // of a run that takes steps, on the first rank
   std::vector<std::string> metric_names_;
+  std::map<std::string, std::vector<std::string>> module_texts_;
   Lines lines_;
   std::deque<Csv> csvs_;
   std::vector<std::pair<std::string, std::string>> texts_;  // other files

@@ -4,6 +4,7 @@
 #include "../../data/file.h"
 #include "../harness/lists.h"
 #include "watching/bad_step.h"
+#include "watching/module_series.h"
 
 namespace isobar {
 namespace {
@@ -87,12 +88,17 @@ void Session::go_on(LanguageModel& model) {
         "finish it with that version, or --init_from {} begins anew with the weights",
         folder, folder);
   by_first(ranks_, [&] {
+    ModuleNames names;
+    const LineChecks checks{.step = check_step_line,
+                            .module = [&](const StepLine& line) { names.add(line); }};
     try {
-      run_.restore(folder, then.lines);
+      run_.read_earlier(folder, then.lines, checks);
+      names.check_model(model);
     } catch (const Error& error) {
-      throw_error(
-          fmt::format("--resume: {}; --init_from {} begins anew with the weights", error.what(), folder));
+      throw_error(fmt::format("--resume: {}; --init_from {} begins anew with the weights", error.what(),
+                              shell_word(folder)));
     }
+    run_.restore(folder);
     return "";
   });
   now_.step = then.step;

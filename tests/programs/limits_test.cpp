@@ -44,6 +44,19 @@ TEST_CASE("a file that would grow beyond the limit is refused, and no part of it
   }
 }
 
+TEST_CASE(
+    "where the disk of temporary files is full, the message names it, not the device that is written to") {
+  const TemporaryFolder folder;
+  folder.write("t.txt", "to be or not to be");
+  const Outcome full = run_command(
+      "mkdir temporaries; export TMPDIR=\"$PWD\"/temporaries; (ulimit -f 0; exec \"$BIN\"/isobar prepare t.txt "
+      "--tokenizer byte -o /dev/stdout) 2>&1 >/dev/null | cat",
+      folder.path());
+  INFO(full.out);
+  CHECK(holds(full.out, "cannot write '" + folder / "temporaries/isobar."));
+  CHECK_FALSE(holds(full.out, "'/dev/stdout'"));
+}
+
 TEST_CASE("an export for which there is no room leaves none of its files") {
   const TemporaryFolder folder;
   REQUIRE(limited(":", tiny_training(folder, 5) + " --out run", folder).code == 0);

@@ -136,7 +136,8 @@ TEST_CASE("a run that stops leaves the steps it took, and one that goes on has t
   std::string modules;
   for (const char* name : {"elsewhere", "r"}) {
     const Outcome more = study(folder / name, [&](Run& run) {
-      run.restore(folder / "r", lines);
+      run.read_earlier(folder / "r", lines);
+      run.restore(folder / "r");
       CHECK(lines_of(folder / name + std::string("/metrics.jsonl")) == 2);
       CHECK(lines_of(folder / name + std::string("/modules.jsonl")) == 1);
       take_steps(run, 2, 4);

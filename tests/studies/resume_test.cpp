@@ -1,6 +1,10 @@
 // train_lm killed, interrupted and resumed, as its users meet it.
 #include <doctest/doctest.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
 #include "../../data/checked_file.h"
 #include "../../experiments/lm/checkpoints/checkpoint.h"
 #include "../message_of.h"
@@ -237,6 +241,102 @@ TEST_CASE("a training whose checkpoints have its series, as an older isobar wrot
   CHECK(holds(refused.err, "are of an older isobar"));
   CHECK(holds(refused.err, "--init_from " + run));
   CHECK(finished({"isobar", "sample", run, "--max_new_tokens", "2"}).code == 0);
+}
+
+// The files of a folder and of those in it.
+std::map<std::string, std::string> all_in(const std::string& folder) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    all[entry.path()] = entry.is_regular_file() ? file_text(entry.path()) : "";
+  return all;
+}
+
+// A training of four of six steps in `folder`/t, as a kill leaves it.
+void train_a_part(const TemporaryFolder& folder) {
+  ran("train_lm", "--tiny --corpus synthetic --log_interval 1 --out t", folder.path());
+  std::filesystem::rename(folder / "t/summary.json", folder / "t/summary.partial.json");
+  std::filesystem::rename(folder / "t/run.log", folder / "t/run.partial.log");
+  for (const char* name : {"run.h5", "loss.csv", "layers.csv", "checkpoints/step_000006.safetensors",
+                           "checkpoints/best.safetensors"})
+    std::filesystem::remove(folder / "t/" + name);
+}
+
+TEST_CASE("a run that a full disk refuses to go on with is as it was, and goes on when there is space") {
+  const TemporaryFolder folder;
+  train_a_part(folder);
+  const auto before = all_in(folder / "t");
+  REQUIRE(before.contains(folder / "t/run.partial.log"));
+  // No file may grow beyond so many blocks; a process inherits it.
+  int refused = 0;
+  for (const int blocks : {2, 3, 4, 6, 8, 12, 16}) {
+    CAPTURE(blocks);
+    const Outcome outcome =
+        run_command(fmt::format("ulimit -f {}; exec \"$BIN\"/train_lm --resume t", blocks), folder.path());
+    CAPTURE(outcome.err);
+    if (all_in(folder / "t") != before && outcome.out.find("going on") != std::string::npos)
+      break;  // it began
+    ++refused;
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.starts_with("train_lm: file: cannot write 't/"));
+    CHECK((all_in(folder / "t") == before));
+  }
+  CHECK(refused >= 2);
+  CHECK(holds(ran("train_lm", "--resume t", folder.path()).out, "of 6"));
+}
+
+TEST_CASE("lines of modules and steps that are not those of the run are refused before it goes on") {
+  const TemporaryFolder folder;
+  train_a_part(folder);
+  const auto before = all_in(folder / "t");
+  const auto refused = [&](const std::string& file, const std::string& sentence, auto change) {
+    const std::string path = folder / "t/" + file;
+    std::istringstream lines(before.at(path));
+    std::string line, text;
+    while (std::getline(lines, line)) {
+      nlohmann::ordered_json json = nlohmann::ordered_json::parse(line);
+      change(json);
+      text += json.dump() + "\n";
+    }
+    folder.write("t/" + file, text);
+    const auto changed = all_in(folder / "t");
+    const Outcome outcome = run_built("train_lm", "--resume t", folder.path());
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(holds(outcome.err, sentence));
+    CHECK(holds(outcome.err, "; --init_from t begins anew with the weights"));
+    CHECK((all_in(folder / "t") == changed));
+    folder.write("t/" + file, before.at(path));
+  };
+  const std::string modules = "modules.jsonl";
+  for (const char* name :
+       {"module_std", "module_mean", "module_rms", "module_grad_norm", "module_zeros", "module_saturated",
+        "weight_grad_norm", "weight_update_ratio", "activation_histogram", "gradient_histogram"}) {
+    CAPTURE(name);
+    refused(modules, fmt::format(" numbers as '{}', got ", name),
+            [&](auto& line) { line[name].push_back(1.5); });
+    refused(modules, fmt::format("wanted a value '{}'", name), [&](auto& line) { line.erase(name); });
+  }
+  for (const char* name : {"steps", "tokens_per_step"})
+    refused(modules, fmt::format("wanted a count as '{}', got -1", name),
+            [&](auto& line) { line[name] = -1; });
+  refused(modules, "wanted modules and as many module_types",
+          [](auto& line) { line["module_types"].push_back("Linear"); });
+  refused(modules, "modules.jsonl: 'mine' is no module of this run's model",
+          [](auto& line) { line["modules"][0] = "mine"; });
+  refused(modules, "modules.jsonl: wanted the weights of this run's model, got others",
+          [](auto& line) { line["weights"][0] = "mine"; });
+  for (const char* name : {"modules", "module_types", "weights"}) {
+    CAPTURE(name);
+    refused(modules, fmt::format("wanted the {} of the lines before, got others", name),
+            [&, n = 0](auto& line) mutable {
+              if (n++ > 0) line[name][0] = "mine";
+            });
+  }
+  refused("metrics.jsonl", "wanted a value 'loss'", [](auto& line) {
+    line["mine"] = line["loss"];
+    line.erase("loss");
+  });
+  refused("metrics.jsonl", "wanted 4 numbers, got 5", [](auto& line) { line["mine"] = 1; });
 }
 
 TEST_CASE("a second Ctrl-C stops at once") {

@@ -1,4 +1,6 @@
 
+#include <sys/stat.h>
+
 #include <regex>
 
 #include "../../experiments/harness/environment.h"
@@ -110,6 +112,90 @@ TEST_CASE("a study touches no file that no run made, and says so before it begin
   CHECK(file_text(folder / "notes.txt") == "mine");
 }
 
+// The files of a folder by name.
+std::map<std::string, std::string> contents(const std::string& folder) {
+  std::map<std::string, std::string> all;
+  for (const std::string& name : names_in(folder)) all[name] = file_text(folder + "/" + name);
+  return all;
+}
+
+TEST_CASE("of the files that a summary lists, a run removes those alone that its program is known to write") {
+  const TemporaryFolder folder;
+  // As someone else may have written it.
+  const auto plant = [&](const std::string& program, const std::string& name) {
+    const Json all = {"thesis.csv", "notes.txt", "layers.csv", "run.log", "seeds.csv"};
+    folder.write("r/" + name, Json{{"program", program}, {"config", Json::object()}, {"files", all}}.dump());
+    for (const std::string file : all) folder.write("r/" + file, "mine");
+  };
+  for (const std::string heading : {"summary.json", "summary.partial.json"}) {
+    CAPTURE(heading);
+    plant("decay_study", heading);
+    ran("decay_study", "--tiny --force --out r", folder.path());
+    CHECK(names_in(folder / "r") ==
+          Names{"layers.csv", "notes.txt", "run.h5", "run.log", "seeds.csv", "summary.json", "thesis.csv"});
+    CHECK(file_text(folder / "r/layers.csv") != "mine");
+    for (const char* name : {"notes.txt", "seeds.csv", "thesis.csv"})
+      CHECK(file_text(folder / "r/" + name) == "mine");
+    std::filesystem::remove_all(folder / "r");
+  }
+  // A program of the user's own knows its tables, and takes those of no other.
+  plant("isobar verify", "summary.json");
+  Study study;
+  CHECK(study.run({"--out", folder / "r", "--force"}).code == 0);
+  CHECK(file_text(folder / "r/thesis.csv") == "mine");
+  CHECK(file_text(folder / "r/layers.csv") == "mine");
+}
+
+TEST_CASE("no other program replaces a training, nor with --force") {
+  const TemporaryFolder folder;
+  ran("train_lm", "--tiny --corpus synthetic --out t", folder.path());
+  for (const bool finished : {true, false}) {
+    CAPTURE(finished);
+    if (!finished) std::filesystem::rename(folder / "t/summary.json", folder / "t/summary.partial.json");
+    const auto before = contents(folder / "t");
+    for (const std::string words : {"", " --force"})
+      check_refused("decay_study", "--tiny --out t" + words,
+                    "--out: 't' holds a training of train_lm, which no other program replaces",
+                    folder.path());
+    CHECK(contents(folder / "t") == before);
+  }
+}
+
+TEST_CASE("what is no file at a name that a run writes is refused before the run begins") {
+  const TemporaryFolder folder;
+  ran("train_lm", "--tiny --corpus synthetic --out t", folder.path());
+  std::filesystem::rename(folder / "t/summary.json", folder / "t/summary.partial.json");
+  std::filesystem::rename(folder / "t/run.log", folder / "t/run.partial.log");
+  for (const char* name : {"run.h5", "loss.csv", "layers.csv"}) std::filesystem::remove(folder / "t/" + name);
+  std::vector<std::string> names = {"summary.json"};
+  for (const std::string& name : known_files("train_lm")) {
+    names.push_back(name);
+    const std::filesystem::path path(name);
+    names.push_back(path.stem().string() + ".partial" + path.extension().string());
+  }
+  for (const std::string& name : names)
+    for (const bool fifo : {true, false}) {
+      CAPTURE(name);
+      CAPTURE(fifo);
+      const std::string path = folder / "t/" + name;
+      const bool there = std::filesystem::exists(path);
+      if (there) std::filesystem::rename(path, folder / "away");
+      if (fifo)
+        REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+      else
+        std::filesystem::create_directory(path);
+      const auto before = names_in(folder / "t");
+      const Outcome outcome = run_built("train_lm", "--resume t", folder.path());
+      CAPTURE(outcome.err);
+      CHECK(outcome.code == 2);
+      CHECK_FALSE(holds(outcome.out, "going on"));
+      CHECK(names_in(folder / "t") == before);
+      std::filesystem::remove(path);
+      if (there) std::filesystem::rename(folder / "away", path);
+    }
+  ran("train_lm", "--resume t", folder.path());
+}
+
 TEST_CASE("a table of a name that no run made ends the run, and not that file") {
   const TemporaryFolder folder;
   Study study;
@@ -120,13 +206,6 @@ TEST_CASE("a table of a name that no run made ends the run, and not that file") 
   CHECK(holds(study.run({"--out", folder / "r"}).err, "layers.csv' is there, and no run made it"));
   CHECK(names_in(folder / "r") == Names{"layers.csv"});
   CHECK(file_text(folder / "r/layers.csv") == "mine");
-}
-
-// The files of a folder by name.
-std::map<std::string, std::string> contents(const std::string& folder) {
-  std::map<std::string, std::string> all;
-  for (const std::string& name : names_in(folder)) all[name] = file_text(folder + "/" + name);
-  return all;
 }
 
 TEST_CASE("a run that is refused changes nothing in the folder of one that did not finish") {

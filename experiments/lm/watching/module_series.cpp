@@ -235,6 +235,47 @@ void say_memory(Run& run) {
           *std::min_element(peaks.begin(), peaks.end()));
 }
 
+void ModuleNames::add(const StepLine& line) {
+  const bool first = modules.empty();
+  for (auto* names : {&modules, &types, &weights}) {
+    const char* name = names == &modules ? "modules" : names == &types ? "module_types" : "weights";
+    std::vector<std::string> now = line.texts(name);
+    check(first || now == *names, "wanted the {} of the lines before, got others", name);
+    *names = std::move(now);
+  }
+  const auto check_size = [&](const std::string& name, size_t wanted) {
+    const size_t got = line.numbers(name).size();
+    check(got == wanted, "wanted {} numbers as '{}', got {}", wanted, name, got);
+  };
+  check(!modules.empty() && types.size() == modules.size(),
+        "wanted modules and as many module_types, got {} and {}", modules.size(), types.size());
+  for (const char* name :
+       {"module_std", "module_mean", "module_rms", "module_grad_norm", "module_zeros", "module_saturated"})
+    check_size(name, modules.size());
+  for (const char* name : {"weight_grad_norm", "weight_update_ratio"}) check_size(name, weights.size());
+  for (const char* name : {"activation_histogram", "gradient_histogram"})
+    check_size(name, modules.size() * (bins + 1));
+  for (const char* name : {"steps", "tokens_per_step"}) count_of(line, name);
+}
+
+void ModuleNames::check_model(HasFields& model) const {
+  if (modules.empty()) return;
+  std::vector<std::string> names;
+  for (const NamedTensor& parameter : named_parameters(model)) names.push_back(parameter.name);
+  check(weights == names, "modules.jsonl: wanted the weights of this run's model, got others");
+  names.clear();
+  for (const NamedModule& entry : named_modules(model)) names.push_back(shown(entry.path));
+  for (const std::string& name : modules)
+    check(std::ranges::count(names, name) > 0, "modules.jsonl: '{}' is no module of this run's model",
+          one_line(name));
+}
+
+void check_step_line(const StepLine& line) {
+  constexpr std::array names = {"loss", "learning_rate", "grad_norm", "val_loss"};
+  for (const char* name : names) line.number(name);
+  check(line.values.size() == names.size(), "wanted {} numbers, got {}", names.size(), line.values.size());
+}
+
 void ModuleHistories::add(const StepLine& line) {
   std::vector<std::string> paths = line.texts("modules"), types = line.texts("module_types");
   check(types.size() == paths.size(), "wanted {} module_types, got {}", paths.size(), types.size());

@@ -40,6 +40,19 @@ void say_shares(Run& run, int64_t pieces);
 // What tensors took at the peak, and what of it stays between two steps, as `timing`; of ranks the most.
 void say_memory(Run& run);
 
+// What all lines of a modules.jsonl have in common.
+struct ModuleNames {
+  std::vector<std::string> modules, types, weights;
+
+  // Throws Error unless record_modules() wrote the line, with the names of the lines before.
+  void add(const StepLine& line);
+  // Throws Error unless the weights and modules of the lines, if any were added, are those of this model.
+  void check_model(HasFields& model) const;
+};
+
+// Throws Error unless the line has the numbers of a step.
+void check_step_line(const StepLine& line);
+
 // --- What was seen of each module of a language model so far, out of a modules.jsonl that may still grow.
 
 // One value a log step in each list.
