@@ -13,6 +13,7 @@
 
 #include "../../core/parallel.h"
 #include "../../data/file.h"
+#include "../../data/utf8_stream.h"
 #include "../harness/lists.h"
 #include "../harness/process.h"
 
@@ -131,7 +132,7 @@ void compile(const std::vector<OwnNorm>& norms, const std::string& folder) {
         constructor.substr(std::min(constructor.size(), constructor.find("wanted a norm with"))));
   const std::string errors = lines_from(
       all, {"error: ", "undefined reference", "multiple definition", "internal compiler error"}, 12);
-  fmt::print(stderr, "{}", errors.empty() ? lines_from(all, {""}, 12) : errors);
+  fmt::print(stderr, "{}", printable(errors.empty() ? lines_from(all, {""}, 12) : errors));
   throw_error(fmt::format("{} does not compile; all that the compiler says is in {}", names, log));
 }
 

@@ -4,12 +4,60 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <numeric>
 #include <utility>
 
 #include "../../data/utf8_stream.h"
 
 namespace isobar {
+namespace {
+
+constexpr std::string_view escaped = "nt\\'", escapes = "\n\t\\'";  // in $'…', and what they stand for
+
+// What a terminal would not show as it is: control characters, marks of direction, bytes that are no UTF-8.
+bool is_shown(const std::string& word) {
+  return word.find('\n') == std::string::npos && printable(word) == word && unseen_character(word).empty();
+}
+
+// $'…' of bash, zsh, ksh and POSIX 2024, in which every byte may be written as \xHH.
+std::string escaped_word(const std::string& word) {
+  std::string quoted = "$'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (const size_t at = escapes.find(c); at != std::string_view::npos)
+      quoted += {'\\', escaped[at]};
+    else
+      quoted += byte < 0x20 || byte >= 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+// Appends what stands in $'…' from `i` on, which moves to the closing quote. False where there is none.
+bool read_escaped(std::string_view line, size_t& i, std::string& word) {
+  for (; i < line.size() && line[i] != '\''; ++i) {
+    if (line[i] != '\\' || i + 1 == line.size()) {
+      word += line[i];
+      continue;
+    }
+    const char letter = line[++i];
+    unsigned byte = 0;
+    const char* const digits = line.data() + i + 1;
+    const auto two = std::min<size_t>(2, line.size() - i - 1);
+    if (letter == 'x' && std::from_chars(digits, digits + two, byte, 16).ptr == digits + 2) {
+      word += static_cast<char>(byte);
+      i += 2;
+    } else if (const size_t at = escaped.find(letter); at != std::string_view::npos) {
+      word += escapes[at];
+    } else {
+      word += {'\\', letter};
+    }
+  }
+  return i < line.size();
+}
+
+}  // namespace
+
 std::vector<std::string> words_of(const std::string& list) {
   std::vector<std::string> words;
   if (list.empty()) return words;
@@ -32,6 +80,10 @@ std::optional<std::vector<std::string>> shell_words(std::string_view line) {
       continue;
     }
     if (!std::exchange(in_word, true)) words.emplace_back();
+    if (quote == 0 && line.substr(i).starts_with("$'")) {
+      if (!read_escaped(line, i += 2, words.back())) return std::nullopt;
+      continue;
+    }
     if (c == quote || (quote == 0 && (c == '"' || c == '\'')))
       quote = c == quote ? '\0' : c;
     else if (c == '\\' && i + 1 < line.size() &&
@@ -50,6 +102,7 @@ std::string shell_word(const std::string& word) {
            std::string_view("_./+-,:@%=").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (plain && !word.empty()) return word;
+  if (!is_shown(word)) return escaped_word(word);
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";

@@ -14,7 +14,8 @@ std::vector<std::string> words_of(const std::string& list);
 
 // The words of a line as a shell reads them, by its quotes and \ alone: "a 'b c' ''" → {"a", "b c", ""}. None
 // where a quote is not closed. shell_line is its inverse, and shell_word that of one word: every name that a program
-// puts into a command that a user may copy goes through them.
+// puts into a command that a user may copy goes through them. What a terminal would not show, or would obey, is written
+// in $'…': $'a\x1b[31m'.
 std::optional<std::vector<std::string>> shell_words(std::string_view line);
 std::string shell_line(std::span<const std::string> words);
 std::string shell_word(const std::string& word);

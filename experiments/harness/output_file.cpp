@@ -6,6 +6,7 @@
 
 #include "../../core/error.h"
 #include "../../data/file.h"
+#include "../../data/utf8_stream.h"
 
 namespace isobar {
 namespace {
@@ -41,7 +42,7 @@ void check_output(const std::string& path, const OutputRules& rules) {
 
 void say_written(const std::string& path, std::string_view text) {
   std::FILE* const stream = is_written_in_place(path) ? stderr : stdout;
-  fmt::print(stream, "{}", text);
+  fmt::print(stream, "{}", printable(text));  // it has the file's name, which may be anything
   check(std::fflush(stream) == 0, "stdout: cannot write; is the disk full?");
 }
 

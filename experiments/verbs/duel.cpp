@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "../../data/shipped.h"
+#include "../../data/utf8_stream.h"
 #include "../duel/contestant.h"
 #include "../duel/own_program.h"
 #include "../harness/lists.h"
@@ -35,7 +36,7 @@ void pass_on_data() {
 
 // Returns the program, or "" where a check failed.
 std::string program_with(const std::vector<duel::OwnNorm>& norms) {
-  const std::string names = duel::names_of(norms);
+  const std::string names = one_line(duel::names_of(norms), longest_message);
   fmt::print(stderr, "{}: compiling, some ten seconds …\n", names);
   const duel::OwnProgram program = duel::build_with(norms, "duel");
   if (program.anew)
@@ -45,7 +46,7 @@ std::string program_with(const std::vector<duel::OwnNorm>& norms) {
   const Finished checked = run_child(program.checker, {}, Complaints::shown);
   std::istringstream report(checked.out);
   for (std::string line; std::getline(report, line);)  // its first lines alone, where all is right
-    if (checked.code != 0 || !line.starts_with(' ')) fmt::print(stderr, "{}\n", line);
+    if (checked.code != 0 || !line.starts_with(' ')) fmt::print(stderr, "{}\n", printable(line));
   return checked.code == 0 ? program.study : "";
 }
 

@@ -172,7 +172,7 @@ int verify(const Words& given) {
         tree);
   });
   if (code == 2) return code;  // what ended the run was told
-  for (const std::string& mistake : verified.mistakes) fmt::print(stderr, "{}: {}\n", program.name, mistake);
+  for (const std::string& mistake : verified.mistakes) complain(stderr, program.name, mistake);
   return !verified.mistakes.empty() ? 2 : code == 0 && !verified.all_here ? 3 : code;
 }
 

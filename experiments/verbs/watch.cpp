@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "../../data/utf8_stream.h"
 #include "../harness/lists.h"
 #include "../harness/tool.h"
 #include "../watch/view.h"
@@ -33,7 +34,7 @@ std::string title(const RunWatch& run, const std::string& folder) {
   const char* phase = run.phase() == RunPhase::running    ? "running"
                       : run.phase() == RunPhase::finished ? "finished"
                                                           : "stopped before its end";
-  return fmt::format("{}: {}, {} of {} steps", folder, phase, run.steps_done(),
+  return fmt::format("{}: {}, {} of {} steps", one_line(folder), phase, run.steps_done(),
                      run.total_steps() > 0 ? std::to_string(run.total_steps()) : "?");
 }
 

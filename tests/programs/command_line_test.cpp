@@ -1,3 +1,4 @@
+#include "../../data/utf8_stream.h"
 #include "../../experiments/harness/environment.h"
 #include "../../experiments/harness/lists.h"
 #include "../studies/study.h"
@@ -109,16 +110,19 @@ TEST_CASE("an empty value is --name= or an empty word, and takes no other word")
 
 TEST_CASE("a line is split into words as a shell does, and words make a line again") {
   using Words = std::vector<std::string>;
-  const std::pair<const char*, Words> lines[] = {{"", {}},
-                                                 {" a\t b\n", {"a", "b"}},
-                                                 {"--x ''  \"\"", {"--x", "", ""}},
-                                                 {"'a b'c\"d 'e\"", {"a bcd 'e"}},
-                                                 {R"(a\ b '\' "\"")", {"a b", "\\", "\""}}};
+  const std::pair<const char*, Words> lines[] = {
+      {"", {}},
+      {" a\t b\n", {"a", "b"}},
+      {"--x ''  \"\"", {"--x", "", ""}},
+      {"'a b'c\"d 'e\"", {"a bcd 'e"}},
+      {R"(a\ b '\' "\"")", {"a b", "\\", "\""}},
+      {R"(a$'\x1b[31m\n\t\\\'\xc2\x9b' b)", {"a\x1b[31m\n\t\\'\xc2\x9b", "b"}},
+      {R"("$'a'" $a '$'b)", {"$'a'", "$a", "$b"}}};
   for (const auto& [line, words] : lines) {
     CHECK(shell_words(line) == words);
     CHECK(shell_words(shell_line(words)) == words);
   }
-  CHECK_FALSE(shell_words("--x 'a"));
+  for (const char* open : {"--x 'a", "$'a", "$'a\\'", "$'\\x4"}) CHECK_FALSE(shell_words(open));
   CHECK(shell_line(Words{"a,b@1e-3", "it's", ""}) == "a,b@1e-3 'it'\\''s' ''");
 }
 
@@ -140,6 +144,43 @@ TEST_CASE("the folders in the commands that programs print are quoted for a shel
     CHECK(holds(refused.err, advice));
   }
   CHECK(folder.names() == std::vector<std::string>{name});
+}
+
+TEST_CASE("no name in a printed command can make a terminal do something, and bash reads it back") {
+  const TemporaryFolder folder;
+  std::string bytes;
+  for (int i = 1; i < 256; ++i) bytes += static_cast<char>(i);
+  const std::string mark = "a\xe2\x80\xae", hidden = "a\xe2\x80\x8b";  // of direction; of no width
+  for (const std::string& name :
+       {bytes, std::string("\x1b]0;title\x07\x1b[31m"), std::string("a\nb"), mark, hidden}) {
+    const std::string quoted = shell_word(name);
+    CHECK((printable(quoted) == quoted));
+    CHECK(std::ranges::all_of(quoted, [](unsigned char c) { return c >= 0x20 && c < 0x7f; }));
+    CHECK((shell_words(quoted) == std::vector<std::string>{name}));
+    folder.write("command", "printf %s " + quoted);
+    CHECK((run_command("export BIN; bash command", folder.path()).out == name));
+  }
+  CHECK(shell_word("straße") == "'straße'");  // as before
+
+  // As programs print it: in a command, in a sentence, and for a file that was written.
+  const std::string name = "a\x1b[31m;b\x9b", quoted = shell_word(name);
+  folder.write("command", "cd '" + folder.path().string() +
+                              "'; \"$BIN\"/train_lm --tiny --corpus synthetic --out " + quoted +
+                              "; \"$BIN\"/isobar report " + quoted + " -o " + quoted +
+                              ".html; \"$BIN\"/train_lm --tiny --corpus synthetic --out " + quoted + "; mv " +
+                              quoted + "/summary.json " + quoted +
+                              "/summary.partial.json; \"$BIN\"/isobar "
+                              "watch --once " +
+                              quoted + "; \"$BIN\"/isobar watch " + quoted +
+                              "; \"$BIN\"/train_lm --tiny --corpus synthetic --out " + quoted);
+  const Outcome all = run_command("export BIN; bash command", folder.path());
+  INFO(all.out, all.err);
+  CHECK(holds(all.out, "next: isobar sample " + quoted));
+  CHECK(holds(all.err, "--resume " + quoted));
+  for (const std::string& text : {all.out, all.err}) {
+    CHECK((printable(text) == text));
+    CHECK_FALSE(holds(text, "\x1b"));
+  }
 }
 
 TEST_CASE("the nearest name is found by edit distance, and a far one is not offered") {
