@@ -70,7 +70,7 @@ Json measured_by_process(Run& run, const Config& config, int64_t number) {
                  fmt::format("{}", threads()), "--force", "--out", folder},
                 Complaints::kept);
   check(finished.code == 0, "process {}: exit code {}: {}", number, finished.code, finished.err);
-  return parse_json<Json>(read_file(folder + "/summary.json", size_t{1} << 28))["measured"];
+  return parse_json<Json>(read_regular_file(folder + "/summary.json", size_t{1} << 28))["measured"];
 }
 
 // Gives each quotient of best times a value for each process; the machine was busy where one found it so.

@@ -175,7 +175,7 @@ std::map<std::pair<std::string, std::string>, std::vector<int64_t>> earlier_look
   std::map<std::pair<std::string, std::string>, std::vector<int64_t>> looks;
   const std::string path = folder + "/summary.json";
   if (!std::filesystem::exists(path)) return looks;
-  const Json summary = parse_json<Json>(read_file(path, size_t{1} << 30));
+  const Json summary = parse_json<Json>(read_regular_file(path, size_t{1} << 30));
   for (const Json& claim : summary.is_object() ? summary.value("claims", Json::array()) : Json::array())
     for (const Json& part : claim.value("parts", Json::array()))
       if (part.contains("looks"))

@@ -27,7 +27,7 @@ constexpr size_t largest_summary = size_t{1} << 28;
 Json summary_in(const std::string& folder) {
   const std::string path = folder + "/summary.json";
   check(std::filesystem::exists(path), "'{}' has no summary.json; name the folder of a finished run", folder);
-  Json summary = parse_json<Json>(read_file(path, largest_summary));
+  Json summary = parse_json<Json>(read_regular_file(path, largest_summary));
   check(summary.is_object() && summary.contains("program"),
         "'{}' is not the summary of a run; run the study again", path);
   return summary;

@@ -21,7 +21,7 @@ const std::vector<std::string> model_settings = {
     "qk_norm",    "softcap", "tie_embeddings", "bias"};
 
 Json read_json(const std::string& path) {
-  const Json json = parse_json<Json>(read_file(path, longest_config));
+  const Json json = parse_json<Json>(read_regular_file(path, longest_config));
   check(!json.is_discarded(), "{}: not valid JSON", path);
   return json;
 }
@@ -29,7 +29,7 @@ Json read_json(const std::string& path) {
 std::shared_ptr<const Tokenizer> tokenizer_for(const std::string& path) {
   if (path == "byte") return std::make_shared<ByteTokenizer>();
   try {
-    return read_tokenizer(path);
+    return tokenizer_from_json(read_regular_file(path, size_t{1} << 28), path);
   } catch (const Error& error) {
     throw_error(fmt::format("{}; isobar import takes another with --tokenizer, or 'byte'", error.what()));
   }
