@@ -36,6 +36,15 @@ Corpus found_text(const std::string& wanted) {
   return corpus;
 }
 
+// Where the text that is read by default is another than the one that comes with Isobar, the user is told.
+void take_file(Corpus& corpus, const std::string& wanted, const std::string& text) {
+  corpus.file = {file_name(corpus.source), checksum(text)};
+  if (wanted.empty() && !is_shipped(corpus.file))
+    corpus.passed_over = fmt::format(
+        "ISOBAR_DATA: {} is not the Tiny Shakespeare that comes with Isobar: its xxh3 is {}; it is read as it is",
+        corpus.source, corpus.file.xxh3);
+}
+
 }  // namespace
 
 Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
@@ -51,7 +60,7 @@ Corpus open_corpus(const std::string& wanted, const std::string& tokenizer) {
   Corpus corpus = found_text(wanted);
   const std::string text = read_text(corpus.source);
   corpus.text = TextCorpus::from_text(text, kind);
-  corpus.file = {file_name(corpus.source), checksum(text)};
+  take_file(corpus, wanted, text);
   return corpus;
 }
 
@@ -71,7 +80,7 @@ Corpus open_corpus_with(const std::string& wanted, const Tokenizer& tokenizer) {
   } else {
     corpus = found_text(wanted);
     text = read_text(corpus.source);
-    corpus.file = {file_name(corpus.source), checksum(text)};
+    take_file(corpus, wanted, text);
   }
   corpus.text.tokenizer = tokenizer_from_json(tokenizer.to_json());
   try {

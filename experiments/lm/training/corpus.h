@@ -16,7 +16,7 @@ struct Corpus {
   std::optional<MarkovSource> language = std::nullopt;  // of the synthetic corpus: its exact floor
   std::unique_ptr<const TokenStore> store = nullptr;    // the tokens of a file that prepare wrote
   std::string notice = "";       // what the file looks like if it hardly is a text: text_notice()
-  std::string passed_over = "";  // of ISOBAR_DATA: passed_over()
+  std::string passed_over = "";  // of ISOBAR_DATA: passed_over(), or that its text is another
 
   const Tokenizer& tokenizer() const { return store ? store->tokenizer() : *text.tokenizer; }
   int64_t tokens() const { return store ? store->size() : static_cast<int64_t>(text.tokens.size()); }
