@@ -85,7 +85,21 @@ void run(uint64_t tape, Node& node, Tensor dy, Wants wants, std::span<Tensor> dx
   if (listener != nullptr && listener == recording.listener) listener->walked(tape, node, dx);
 }
 
+// Whether a step on this thread has left the leaf's gradient, which is not zero.
+bool left_by_step(const Tensor& leaf) {
+  return leaf.grad().defined() && raw::gradient_age(leaf).step_before < steps::last_here() &&
+         norm_of(leaf.grad()) != 0;
+}
+
 }  // namespace
+
+GradientAge age_of_sum(const Tensor& leaf) {
+  const GradientAge now{steps::taken()};
+  if (!leaf.grad().defined()) return now;
+  const GradientAge age = raw::gradient_age(leaf);
+  if (age.across_steps || age.step_before >= steps::last_here()) return age;
+  return left_by_step(leaf) ? GradientAge{age.step_before, true} : now;
+}
 
 void Tape::check_constants(const Node& node, std::span<const Node::Input> constants) {
   for (const Node::Input& constant : constants)
@@ -135,9 +149,7 @@ std::vector<std::pair<const void*, std::string>> Tape::left_gradients() const {
   std::vector<std::pair<const void*, std::string>> left;
   for (const Leaf& leaf : leaves_) {
     const Tensor& x = leaf.tensor;
-    if (!x.trainable() || raw::listed(x) || !x.grad().defined() ||
-        raw::step_before_grad(x) >= steps::last_here())
-      continue;
+    if (!x.trainable() || raw::listed(x) || !left_by_step(x)) continue;
     std::string& reader = left.emplace_back(x.id(), "").second;
     const auto reads = [&](const Node::Input& input) { return input.id == x.id(); };
     for (const Slot& slot : slots_)
@@ -167,12 +179,11 @@ void Tape::backward(const Tensor& y, const Tensor& dy) {
   for (LeafGradient& of : found) {
     const NoTape pause;
     Tensor sum = of.leaf.grad();
-    const bool first = !sum.defined();
-    const uint64_t begun = raw::step_before_grad(of.leaf);
+    const GradientAge age = age_of_sum(of.leaf);
     of.leaf.clear_grad();
     add_to(sum, std::move(of.gradient));
     of.leaf.set_grad(std::move(sum));
-    if (!first) raw::step_before_grad(of.leaf) = begun;
+    raw::gradient_age(of.leaf) = age;
   }
   forget_used_slots();
 }

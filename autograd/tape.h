@@ -259,6 +259,12 @@ class Tape {
 void check_draws(DrawnKeys keys, std::span<const Tensor> leaves);
 void forget_draws(const Tensor& leaf);
 
+// The age that the leaf's gradient has once a backward has added to it: that of its first part. Where a step on
+// this thread was taken since and left that part, which is not zero, the sum goes across steps, and an optimizer
+// that has the leaf refuses it: the leaf would move by both, as where the loss of a generator reaches its
+// discriminator.
+GradientAge age_of_sum(const Tensor& leaf);
+
 // True when the active tape wants second derivatives: a fused op then returns its composed form.
 bool composed_wanted();
 

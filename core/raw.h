@@ -53,8 +53,8 @@ inline TapeSlot slot(const Tensor& x) { return Access::of(x).slot; }
 // For fields() of models and for optimizers: notes that this trainable tensor belongs to them. Any thread may.
 inline void mark_listed(const Tensor& x) { Access::of(x).listed.store(true, std::memory_order_relaxed); }
 inline bool listed(const Tensor& x) { return Access::of(x).listed.load(std::memory_order_relaxed); }
-// The number of the optimizers' steps when the gradient was set; a sum with an earlier one keeps that one's.
-inline uint64_t& step_before_grad(const Tensor& x) { return Access::leaf(x).step_before_grad; }
+// When the gradient was set; a sum with an earlier one keeps that one's.
+inline GradientAge& gradient_age(const Tensor& x) { return Access::leaf(x).age; }
 
 inline const std::shared_ptr<Storage>& storage(const Tensor& x) { return Access::of(x).storage; }
 // True when no other handle or tensor shares these numbers, so that overwriting them is safe.

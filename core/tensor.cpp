@@ -174,7 +174,7 @@ void Tensor::set_grad(Tensor grad) const {
         dtype(), grad.shape(), grad.dtype());
   Leaf& leaf = raw::Access::leaf(*this);
   leaf.grad = std::move(grad);
-  leaf.step_before_grad = steps::taken();
+  leaf.age = {steps::taken()};
 }
 
 namespace {

@@ -37,6 +37,12 @@ struct TapeSlot {
 // The keys with which the random ops of one step drew; see autograd/tape.h.
 struct DrawnKeys;
 
+// When a gradient began.
+struct GradientAge {
+  uint64_t step_before = 0;   // the number of the optimizers' steps (steps.h) then
+  bool across_steps = false;  // a backward added to it after a step that did not use it up
+};
+
 class Tensor;
 namespace raw {
 struct Access;
@@ -129,8 +135,8 @@ class Tensor {
 
 // What only leaves have.
 struct Tensor::Leaf {
-  Tensor grad;                    // filled and emptied again
-  uint64_t step_before_grad = 0;  // the number of the optimizers' steps (steps.h) when the gradient began
+  Tensor grad;  // filled and emptied again
+  GradientAge age;
   // Of the first step, and of the last one, whose random ops drew.
   std::shared_ptr<const DrawnKeys> first_draws, last_draws;
 };

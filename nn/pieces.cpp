@@ -296,12 +296,20 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
   const double factor = step.factor();
   std::vector<Tensor> own = tree.take();
   for (Tensor& gradient : own) multiply(gradient, factor);
+  std::vector<GradientAge> ages;
+  for (size_t i = 0; i < own.size(); ++i) {
+    const Tensor& parameter = step.parameters[i];
+    ages.push_back(own[i].defined() ? age_of_sum(parameter) : raw::gradient_age(parameter));
+  }
   TreeSum with_earlier;
   with_earlier.add(taken_gradients(step.parameters));
   with_earlier.add(std::move(own));
   const std::vector<Tensor> sums = with_earlier.take();
-  for (size_t i = 0; i < sums.size(); ++i)
-    if (sums[i].defined()) step.parameters[i].set_grad(sums[i]);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (!sums[i].defined()) continue;
+    step.parameters[i].set_grad(sums[i]);
+    raw::gradient_age(step.parameters[i]) = ages[i];
+  }
   return step.losses();
 }
 

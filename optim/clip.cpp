@@ -28,6 +28,13 @@ const std::vector<Tensor>& once_each(const std::vector<Tensor>& listed, std::vec
   return shorter;
 }
 
+// Gives the parameter the same gradient in other memory.
+void store_gradient(const Tensor& parameter, Tensor gradient) {
+  const GradientAge age = raw::gradient_age(parameter);
+  parameter.set_grad(std::move(gradient));
+  raw::gradient_age(parameter) = age;
+}
+
 // One pass over the gradients; a parameter without one counts as an empty array.
 kernels::Sweep sweep_over_gradients(const std::vector<Tensor>& parameters) {
   return {parameters.size(), [&](size_t i) {
@@ -73,7 +80,7 @@ kernels::Squares squares_of(const std::vector<Tensor>& listed) {
   const std::vector<Tensor>& parameters = once_each(listed, shorter);
   for (const Tensor& parameter : parameters)
     if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.is_contiguous())
-      parameter.set_grad(raw::contiguous(dw));
+      store_gradient(parameter, raw::contiguous(dw));
   const auto sums = [&](double scale) {
     return sweep_over_gradients(parameters).sum([&](size_t i, int64_t begin, int64_t end) {
       return sum_of_squares(parameters[i].grad(), begin, end, scale);
@@ -150,7 +157,7 @@ double clip_grad_norm(const std::vector<Tensor>& listed, double max_norm) {
     if (!parameter.grad().defined()) continue;
     // Two parameters may share one gradient tensor (y = a + b gives both the same dy), which must be scaled
     // once for each.
-    if (!raw::sole_owner(parameter.grad())) parameter.set_grad(raw::clone(parameter.grad()));
+    if (!raw::sole_owner(parameter.grad())) store_gradient(parameter, raw::clone(parameter.grad()));
     Tensor dw = parameter.grad();
     dispatch_float("clip_grad_norm", dw.dtype(), [&]<class T>() {
       T* x = raw::write<T>(dw, "clip_grad_norm()");

@@ -134,6 +134,15 @@ void Optimizer::check_movable() const {
         "model converted, or a part of it replaced? Make the optimizer after convert()",
         kind_.op, fmt::join(lost.begin(), lost.begin() + std::min(lost.size(), shown), ", "),
         lost.size() > shown ? fmt::format(" and {} more", lost.size() - shown) : "");
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& tensor = parameters_[i].tensor;
+    check(
+        !tensor.trainable() || !tensor.grad().defined() || !raw::gradient_age(tensor).across_steps,
+        "{}: the gradient of parameter {} {} is a sum across steps: a step before did not use it up, and a "
+        "later backward added to it; call clear_gradients() after a step that leaves gradients, freeze() what "
+        "a loss is not to train, or call set_grad(grad()) of the parameter where the sum is wanted",
+        kind_.op, i, tensor.shape());
+  }
   // All may be frozen on purpose, in a stage of training that moves other parameters.
   check(gradient || !trainable,
         "{}: no parameter has a gradient; call tape.backward(loss) before step(), and make the optimizer "

@@ -3,6 +3,8 @@
 #include "../../autograd/tape.h"
 #include "../../nn/activation.h"
 #include "../../nn/linear.h"
+#include "../../nn/model.h"
+#include "../../nn/pieces.h"
 #include "../../nn/sequential.h"
 #include "../message_of.h"
 #include "optimizer_values.h"
@@ -57,11 +59,112 @@ TEST_CASE("a trainable tensor whose gradient no step uses up is named, with the 
   SUBCASE("listed") {
     SGD all({net.listed.weight, net.listed.bias, net.forgotten.weight, net.forgotten.bias});
     backward();
+    CHECK(message_of([&] { all.step(); }).find("is a sum across steps") != std::string::npos);
+    clear_gradients({net.forgotten.weight, net.forgotten.bias});
+    backward();
     CHECK(all.step() == 4);
   }
   SUBCASE("frozen") { freeze(net.forgotten); }
   SUBCASE("cleared") { clear_gradients({net.forgotten.weight, net.forgotten.bias}); }
   backward();
+}
+
+TEST_CASE("a step refuses a gradient that goes across another optimizer's step, and moves nothing") {
+  const Tensor x = ones({3, 2});
+  Sequential generator(Linear(2, 2, Rng(1))), judge(Linear(2, 1, Rng(2)));
+  SGD of_generator(parameters(generator), {.lr = 0.1}), of_judge(parameters(judge), {.lr = 0.1});
+  const auto backward_of_generator = [&] {
+    Tape tape;
+    tape.backward(mean(judge(generator(x))));
+  };
+  int64_t pieces = 0;  // 0: a tape of our own
+  const auto backward_of_judge = [&] {
+    const auto loss = [&](int64_t) { return mean(square(judge(x))); };
+    if (pieces > 0) {
+      backward_in_pieces(judge, pieces, loss);
+    } else {
+      Tape tape;
+      tape.backward(loss(0));
+    }
+  };
+  const Tensor weight = named_parameters(judge)[0].tensor;
+  backward_of_judge();
+  const Tensor wanted = clone(weight.grad());
+  for (pieces = 0; pieces < 3; ++pieces) {
+    CAPTURE(pieces);
+    clear_gradients(parameters(judge));
+    backward_of_generator();  // reaches the judge, too
+    of_generator.step();
+    backward_of_judge();
+    const Tensor before = clone(weight.detach());
+    std::optional<double> clipped;
+    const auto step = [&] {
+      const Tensor held = weight.grad();  // so that clipping stores the gradient anew
+      if (clipped) clip_grad_norm(parameters(judge), *clipped);
+      of_judge.step();
+    };
+    const std::string refused =
+        "sgd: the gradient of parameter 0 [1, 2] is a sum across steps: a step before did not use it up, and a later "
+        "backward added to it; call clear_gradients() after a step that leaves gradients, freeze() what a loss is not "
+        "to train, or call set_grad(grad()) of the parameter where the sum is wanted";
+    CHECK(message_of(step) == refused);
+    clipped = 1e-3;
+    CHECK(message_of(step) == refused);
+    CHECK(same_bits(weight.detach(), before));
+    CHECK(same_bits(named_parameters(judge)[0].tensor.detach(), before));
+  }
+  // The repairs.
+  pieces = 0;
+  SUBCASE("cleared") {
+    clear_gradients(parameters(judge));
+    backward_of_judge();
+    CHECK(same_bits(weight.grad(), wanted));
+    CHECK(of_judge.step() == 2);
+  }
+  SUBCASE("frozen") {
+    clear_gradients(parameters(judge));
+    freeze(judge);
+    backward_of_generator();
+    of_generator.step();
+    thaw(judge);
+    backward_of_judge();
+    CHECK(same_bits(weight.grad(), wanted));
+    CHECK(of_judge.step() == 2);
+  }
+  SUBCASE("wanted") {
+    for (const Tensor& parameter : parameters(judge)) parameter.set_grad(parameter.grad());
+    CHECK(of_judge.step() == 2);
+  }
+}
+
+TEST_CASE("gradients add up over backwards without a step between, and may wait for their optimizer") {
+  const Tensor x = ones({3, 2});
+  Sequential body(Linear(2, 2, Rng(1))), head(Linear(2, 1, Rng(2)));
+  SGD of_body(parameters(body), {.lr = 0.1}), of_head(parameters(head), {.lr = 0.1});
+  for (int step = 0; step < 3; ++step) {
+    for (int micro_batch = 0; micro_batch < 2; ++micro_batch) {
+      Tape tape;
+      tape.backward(mean(head(body(x))));
+    }
+    of_body.step();
+    of_head.step();  // of the gradients of before of_body's step
+    // Zeros in the place of a gradient are none.
+    for (const Tensor& parameter : parameters(head)) parameter.set_grad(zeros(parameter.shape()));
+    {
+      Tape tape;
+      tape.backward(mean(body(x)));
+    }
+    of_body.step();
+  }
+  Tensor own = ones({2}).set_trainable();  // that nobody lists
+  for (int step = 0; step < 3; ++step) {
+    own.set_grad(zeros({2}));
+    Tape tape;
+    tape.backward(mean(body(x)));
+    of_body.step();
+    tape.backward(sum(own));
+    check_values(own.grad(), {1, 1});
+  }
 }
 
 TEST_CASE("parameters that a model lists may be left to other optimizers, and wait for their turn") {
@@ -78,6 +181,7 @@ TEST_CASE("parameters that a model lists may be left to other optimizers, and wa
     of_generator.step();
   }
   of_judge.emplace(parameters(*judge.parts[1]));  // and then a part of it
+  clear_gradients(parameters(judge));             // which is not to be trained by what it has collected
   for (int i = 0; i < 3; ++i) {
     backward();
     of_judge->step();
