@@ -127,14 +127,25 @@ std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy
   const int64_t start = own_slot(y, "backward");
   check(dy.shape() == y.shape() && dy.dtype() == y.dtype(), "backward: dy must be {} {}, got {} {}",
         y.shape(), y.dtype(), dy.shape(), dy.dtype());
-  const NoTape pause;
   std::vector<LeafGradient> found;
-  std::vector<int64_t> slots;
+  std::vector<Tensor> outside;  // values of outer tapes that are not paused
+  std::vector<int64_t> slots;   // of both
   found.reserve(leaves_.size()), slots.reserve(leaves_.size());
   for (const Leaf& leaf : leaves_)
     if (leaf.tensor.trainable()) found.push_back({leaf.tensor, {}}), slots.push_back(leaf.slot);
-  std::vector<Tensor> gradients(found.size());
+  for (const Leaf& leaf : leaves_)
+    if (raw::slot(leaf.tensor).recorded() && raw::slot(leaf.tensor).tape > recording.paused_through)
+      outside.push_back(leaf.tensor), slots.push_back(leaf.slot);
+  const NoTape pause;
+  std::vector<Tensor> gradients(slots.size());
   walk(start, dy, slots, gradients);
+  for (size_t i = 0; i < outside.size(); ++i)
+    check(
+        !gradients[found.size() + i].defined(),
+        "backward: a tensor {} is recorded on an outer tape, where this backward does not continue, so its gradient "
+        "would be lost; call backward on the outer tape, take gradient() by it here, or detach() it if it is meant to "
+        "be a constant",
+        outside[i].shape());
   for (size_t i = 0; i < found.size(); ++i) found[i].gradient = std::move(gradients[i]);
   std::erase_if(found, [](const LeafGradient& of) { return !of.gradient.defined(); });
   // Each leaf gets numbers of its own: one tensor may have come to two leaves, as from a + b, or be a view.
@@ -207,9 +218,9 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   const int64_t start = own_slot(y, "gradient");
   std::vector<int64_t> wanted;
   for (const Tensor& x : xs) {
-    if (x.defined() && x.trainable() && !leaf_slots_.contains(x.id())) check_not_constant(x);
     wanted.push_back(needs_gradient(x) ? slot_of(x) : own_slot(x, "gradient"));
   }
+  check_no_constants(start, xs);
   const Tensor seed = dy.defined() ? dy : ones(y.shape(), y.dtype());
   std::optional<NoTape> pause;
   if (!options_.higher_order) pause.emplace();
@@ -222,15 +233,33 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   return gradients;
 }
 
-// Throws where a recorded op read x as a constant: zeros would not be its gradient.
-void Tape::check_not_constant(const Tensor& x) const {
-  const Version* const version = raw::storage(x)->version;
-  for (const Slot& slot : slots_) {
-    if (slot.node == nullptr) continue;
-    for (const Node::Input& input : slot.node->inputs)
-      check(input.id != x.id() || input.version != version || version->freed_since(input.stamp),
-            "gradient: a tensor {} was a constant when {} used it; make it trainable before that", x.shape(),
-            slot.node->place());
+// Throws where y, in slot `start`, depends on an op that read one of xs as a constant, before x was made
+// trainable: the derivative by x would lack that part.
+void Tape::check_no_constants(int64_t start, const std::vector<Tensor>& xs) const {
+  std::vector<std::pair<const void*, const Tensor*>> by_id;
+  for (const Tensor& x : xs)
+    if (x.defined() && x.trainable()) by_id.emplace_back(x.id(), &x);
+  if (by_id.empty()) return;
+  std::sort(by_id.begin(), by_id.end());
+  const auto check_input = [&](const Node& node, const Node::Input& input) {
+    const auto at = std::lower_bound(by_id.begin(), by_id.end(),
+                                     std::pair<const void*, const Tensor*>(input.id, nullptr));
+    if (at == by_id.end() || at->first != input.id) return;
+    const Tensor& x = *at->second;
+    // The tensor that the op read may be gone, and another one have its address.
+    check(input.version != raw::storage(x)->version || input.version->freed_since(input.stamp),
+          "gradient: a tensor {} was a constant when {} used it; make it trainable before that", x.shape(),
+          node.place());
+  };
+  TapeVector<uint8_t> reached(start + 1 - first_);
+  reached.back() = true;
+  for (int64_t slot = start; slot >= first_; --slot) {
+    const Node* const node = slots_[slot - first_].node.get();
+    if (node == nullptr || !reached[slot - first_]) continue;
+    for (const Node::Input& input : node->inputs) {
+      if (input.slot == Node::Input::constant) check_input(*node, input);
+      if (input.slot >= first_) reached[input.slot - first_] = true;
+    }
   }
 }
 

@@ -8,8 +8,9 @@
 //
 // Creation order is a topological order, so the walk is a loop: no search, no recursion. A walk visits what
 // the loss depends on, and drops each node that it has used. Losses that share no node can be walked in any
-// order. Tapes nest, and end in any order; an inner tape sees the outer one's tensors as leaves. A tape
-// belongs to the thread that made it; another one may only end it, while the first opens and closes none.
+// order. Tapes nest, and end in any order; an inner tape sees the outer one's tensors as leaves,
+// whose gradients gradient() gives: a backward() that would lose one throws. A tape belongs to the thread that
+// made it; another one may only end it, while the first opens and closes none.
 //
 // What another thread computes is not recorded here, so an op refuses it: a tensor that is recorded on a tape
 // of another thread, and one that another thread computed without a tape from trainable tensors. Record on a
@@ -155,14 +156,16 @@ class Tape {
   // Adds d (Σ dy · y) / d leaf to grad() of every trainable leaf, and drops each node that it has used. dy has
   // y's shape and dtype; a loss, which is a single number, needs none. Throws Error, and changes no gradient,
   // unless y was recorded here; where it needs a node that an earlier walk has used, or a value that was
-  // overwritten after it was recorded; for a closure's gradient of a wrong shape; and for a leaf whose gradient
-  // an optimizer's step on this thread has left, because neither a model's fields() nor an optimizer lists it.
+  // overwritten after it was recorded; for a closure's gradient of a wrong shape; for a gradient of a value of an
+  // outer tape that records; and for a leaf whose gradient an optimizer's step on this thread has left, because
+  // neither a model's fields() nor an optimizer lists it.
   void backward(const Tensor& y, const Tensor& dy = {});
   // What that backward would add to grad() of each trainable leaf that y depends on, in order of first use;
   // grad() stays untouched.
   std::vector<LeafGradient> leaf_gradients(const Tensor& y, const Tensor& dy);
   // d (Σ dy · y) / d x for each x (leaf or not), zeros where y does not depend on it; grad() stays untouched.
-  // dy undefined means ones. On a higher-order tape the result is itself recorded here.
+  // dy undefined means ones. On a higher-order tape the result is itself recorded here. Throws Error for a
+  // trainable x that an op before y read as a constant, because it was not trainable then.
   std::vector<Tensor> gradient(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& dy = {});
 
   const TapeOptions& options() const { return options_; }
@@ -220,7 +223,7 @@ class Tape {
   void walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums);
   static void check_constants(const Node& node, std::span<const Node::Input> constants);
   Tensor checked_gradient(const Node& node, size_t input, Tensor dx);
-  void check_not_constant(const Tensor& x) const;
+  void check_no_constants(int64_t start, const std::vector<Tensor>& xs) const;
   std::vector<std::pair<const void*, std::string>> left_gradients() const;
   void check_result(const Node& node, const Tensor& y) const;
   void check_own_draws();

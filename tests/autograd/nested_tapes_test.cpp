@@ -28,6 +28,35 @@ TEST_CASE("an inner tape sees the outer tape's tensors as leaves") {
   CHECK(x.grad().item() == 108);
 }
 
+TEST_CASE("a backward of an inner tape refuses to lose the gradient of an outer tape's value") {
+  const Tensor x = leaf(number(3)), w = leaf(number(5));
+  const std::string lost =
+      "backward: a tensor [] is recorded on an outer tape, where this backward does not continue, so its gradient "
+      "would be lost; call backward on the outer tape, take gradient() by it here, or detach() it if it is meant to be "
+      "a constant";
+  Tape outer;
+  const Tensor y = square(x);
+  {
+    Tape inner;
+    CHECK(message_of([&] { inner.backward(y * w); }) == lost);
+    CHECK(message_of([&] { inner.leaf_gradients(y * w, number(1)); }) == lost);
+    CHECK(!w.grad().defined());
+    const Tensor unused = y * w;
+    inner.backward(y.detach() * w);  // a constant, while another value may be read and not be used
+    CHECK(w.grad().item() == 9);
+    Tape third;
+    CHECK(message_of([&] { third.backward(y * w); }) == lost);
+  }
+  {
+    const NoTape meant;  // the outer tape's values are constants here
+    Tape inner;
+    inner.backward(y * w);
+    CHECK(w.grad().item() == 18);
+  }
+  outer.backward(y * w);
+  CHECK(x.grad().item() == 30);
+}
+
 TEST_CASE("a tape that may not nest leaves the outer one active") {
   Tape outer;
   CHECK_THROWS_AS(Tape({.higher_order = true}), Error);

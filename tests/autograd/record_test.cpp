@@ -137,4 +137,27 @@ TEST_CASE("gradient refuses a tensor that the ops read as a constant") {
   CHECK(dx[2].to_vector<double>() == Doubles(3, 0));
 }
 
+TEST_CASE(
+    "gradient by a tensor that was frozen for a part of y is refused, and that part may be a constant") {
+  Tensor x = leaf(row({1, 2, 3}));
+  const Tensor w = leaf(number(3));
+  for (const bool higher_order : {false, true}) {
+    Tape tape({.higher_order = higher_order});
+    const Tensor before = sum(square(x));
+    x.set_trainable(false);
+    const Tensor frozen = sum(x * w), detached = sum(x.detach() * w);
+    x.set_trainable();
+    const Tensor after = sum(exp(x));
+    const std::string refused =
+        "gradient: a tensor [3] was a constant when multiply used it; make it trainable before that";
+    CHECK(message_of([&] { tape.gradient(frozen, {x}); }) == refused);
+    CHECK(message_of([&] { tape.gradient(before + frozen, {w, x}); }) == refused);
+    CHECK(message_of([&] { tape.gradient(after * frozen, {x, w}); }) == refused);
+    // A loss without the frozen part, one with a constant, and one by other tensors.
+    CHECK(tape.gradient(before + detached, {x})[0].to_vector<double>() == Doubles{2, 4, 6});
+    CHECK(tape.gradient(after, {x})[0].to_vector<double>()[0] == doctest::Approx(std::exp(1.0)));
+    CHECK(tape.gradient(frozen, {w})[0].item() == 6);
+  }
+}
+
 }  // namespace isobar::record_test
