@@ -108,6 +108,13 @@ Tensor clone(const Tensor& x);              // the same values in a block of the
 Tensor contiguous(const Tensor& x);         // x, or a copy in row-major order where x is stored otherwise
 Tensor cast(const Tensor& x, Dtype dtype);  // x, or a copy in another dtype; integers are constants
 
+// Overwrites all elements of `target`, which must be contiguous, with those of `source` (same shape and
+// dtype). This gives parameters new values. Not recorded: the target does not depend on what the source was
+// computed from. A backward that needs the old values throws Error. As ops do, it throws Error for a source that
+// is recorded on a tape of another thread, and on a tape for one that another thread computed from trainable
+// tensors without a tape; without a tape, a target that is not trainable takes the mark of such a source.
+void assign(Tensor& target, const Tensor& source);
+
 // --- layout; views where possible
 // The sizes of a reshape, of which one may be −1: what is left of x. A reference to the caller's list.
 class Sizes {

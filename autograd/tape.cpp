@@ -251,15 +251,19 @@ void forget_draws(const Tensor& leaf) {
   if (const auto& own = raw::Access::of(leaf).leaf) own->first_draws = own->last_draws = nullptr;
 }
 
+uint64_t foreign_mark(const char* op, const Tensor& x) {
+  const TapeSlot slot = raw::slot(x);
+  if (slot.recorded() && living_tapes().contains(slot.tape)) refuse_other_tape(op, x);
+  return slot.marked() && slot.tape != recording.mark ? slot.tape : 0;
+}
+
 void mark_constant(const char* op, const Tensor& y, std::span<const Tensor* const> inputs) {
   if (!is_float(y.dtype())) return;  // it has no gradient
   uint64_t mark = thread_mark();
   for (const Tensor* x : inputs) {
     if (!x->defined()) continue;
     if (x->id() == y.id()) return;
-    const TapeSlot slot = raw::slot(*x);
-    if (slot.recorded() && living_tapes().contains(slot.tape)) refuse_other_tape(op, *x);
-    if (slot.marked() && slot.tape != recording.mark) mark = slot.tape;  // refused later, wherever it goes
+    if (const uint64_t foreign = foreign_mark(op, *x); foreign != 0) mark = foreign;  // refused later
   }
   auto& result = raw::Access::of(y);
   if (!result.trainable && result.slot.tape == 0) result.slot.tape = mark;

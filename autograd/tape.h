@@ -328,6 +328,9 @@ inline bool any_trainable(std::span<const Tensor* const> inputs) {
     if (x->defined() && (x->trainable() || raw::slot(*x).tape != 0)) return true;
   return false;
 }
+// The mark of another thread on x, for an op that no tape of this thread records, or 0. Throws Error, naming `op`,
+// where x is recorded on a living tape, which is another thread's.
+uint64_t foreign_mark(const char* op, const Tensor& x);
 void mark_constant(const char* op, const Tensor& y, std::span<const Tensor* const> inputs);
 
 // The last call of every op, after y = op(inputs) has been computed; `closure` maps dy to the inputs'

@@ -30,6 +30,8 @@ Tensor contiguous(Tensor&& x);
 // An independent contiguous copy; the same in another dtype.
 Tensor clone(const Tensor& x);
 Tensor cast(const Tensor& x, Dtype dtype);
+// assign() of ops.h for a source of any origin, such as a saved state.
+void assign(Tensor& target, const Tensor& source);
 
 // The address of the element at the origin, for writing: values change through these two functions only. T
 // must be the dtype. `writer` is a text that lives as long as the program ("AdamW's step"): backward names it

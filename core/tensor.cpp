@@ -253,15 +253,6 @@ Tensor tensor(const Shape& shape, const std::vector<bool>& values) {
   return tensor(shape, std::span<const bool>(packed.get(), values.size()));
 }
 
-void assign(Tensor& target, const Tensor& source) {
-  check(target.shape() == source.shape() && target.dtype() == source.dtype() && target.is_contiguous(),
-        "assign: wanted a contiguous target of {} {}, got {} {}", source.shape(), source.dtype(),
-        target.shape(), target.dtype());
-  // A source that shares the target's storage (its transpose) would be overwritten while it is read.
-  const Tensor values = raw::storage(source) == raw::storage(target) ? raw::clone(source) : source;
-  dispatch_any(target.dtype(), [&]<class T>() { copy_into(values, raw::write<T>(target, "assign()")); });
-}
-
 namespace raw {
 namespace {
 
@@ -310,6 +301,15 @@ Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, i
 Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
 Tensor contiguous(Tensor&& x) { return x.is_contiguous() ? std::move(x) : clone(x); }
 Tensor clone(const Tensor& x) { return cast(x, x.dtype()); }
+
+void assign(Tensor& target, const Tensor& source) {
+  check(target.shape() == source.shape() && target.dtype() == source.dtype() && target.is_contiguous(),
+        "assign: wanted a contiguous target of {} {}, got {} {}", source.shape(), source.dtype(),
+        target.shape(), target.dtype());
+  // A source that shares the target's storage (its transpose) would be overwritten while it is read.
+  const Tensor values = storage(source) == storage(target) ? clone(source) : source;
+  dispatch_any(target.dtype(), [&]<class T>() { copy_into(values, write<T>(target, "assign()")); });
+}
 
 Tensor cast(const Tensor& x, Dtype wanted) {
   Tensor result(x.shape(), wanted);

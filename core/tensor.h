@@ -6,9 +6,9 @@
 //   Tensor w = zeros({3, 4}).set_trainable();
 //
 // Values are immutable to users: ops return new tensors. What changes values (initialization, optimizers,
-// running statistics) goes through assign(), or through raw.h, and backward() refuses a value that was
-// overwritten after an op had recorded it. A tensor may be read by many threads; its handle's own fields
-// (grad, trainable) belong to one thread at a time.
+// running statistics) goes through assign() of autograd/ops.h, or through raw.h, and backward() refuses a value
+// that was overwritten after an op had recorded it. A tensor may be read by many threads; its handle's own
+// fields (grad, trainable) belong to one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -167,10 +167,6 @@ template <>
 std::vector<bool> Tensor::to_vector() const;
 template <>
 Tensor tensor(const Shape& shape, const std::vector<bool>& values);
-
-// Overwrites all elements of `target`, which must be contiguous, with those of `source` (same shape and
-// dtype). This gives parameters new values. Not recorded; a backward that needs the old values throws Error.
-void assign(Tensor& target, const Tensor& source);
 
 // The Frobenius norm √(Σ x²) of a tensor of any dtype, summed in double in a fixed order. Not recorded.
 double norm_of(const Tensor& x);

@@ -323,7 +323,7 @@ void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
   check_not_itself(pairs);
   separate(pairs);
   for (auto& [target, value] : pairs) {
-    assign(target, value);
+    raw::assign(target, value);
     forget_draws(target);  // steps may be repeated from here on
   }
 }

@@ -212,6 +212,38 @@ TEST_CASE("an optimizer's step, initial values and gradients of another thread a
   CHECK(layer.bias.grad().to_vector<double>() == Doubles{1, 1});
 }
 
+TEST_CASE("assign refuses a value of another thread as ops do, and a buffer takes its mark") {
+  const Tensor w = leaf(number(3));
+  Tensor buffer = number(0), parameter = leaf(number(0));
+  const Tensor h = elsewhere([&] { return square(w); });
+  {
+    Tape tape;
+    CHECK(message_of([&] { assign(buffer, h); }) == lost("assign"));
+    CHECK(message_of([&] { assign(parameter, h); }) == lost("assign"));
+    const Tensor own = square(w);
+    CHECK(elsewhere([&] { return message_of([&] { assign(buffer, own); }); }) ==
+          recorded_elsewhere("assign"));
+    CHECK(buffer.item() == 0);
+    assign(parameter, w - own);  // a step by hand
+    assign(buffer, h.detach());
+    assign(buffer, own);
+    CHECK(square(buffer).item() == 81);
+    const NoTape meant;
+    assign(buffer, h);
+  }
+  assign(buffer, h);
+  assign(parameter, h);
+  Tape tape;
+  CHECK(message_of([&] { square(buffer); }) == lost("square"));
+  tape.backward(square(parameter));
+  CHECK(parameter.grad().item() == 18);
+  {
+    const NoTape pause;
+    assign(buffer, number(2));  // all numbers are new
+  }
+  CHECK(square(buffer).item() == 4);
+}
+
 TEST_CASE("a tensor on a living tape of another thread is refused, and under NoTape it is a constant") {
   const Tensor w = leaf(number(3));
   auto tape = std::make_unique<Tape>();
