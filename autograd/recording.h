@@ -22,6 +22,7 @@ namespace isobar {
 
 class Tape;
 class TapeListener;
+class Evaluation;
 
 // A name that lives as long as the program, because nodes keep its address. Null by default.
 class ScopeName {
@@ -50,6 +51,7 @@ struct Recording {
   bool unmarked = false;                 // within NoTape: results without a tape are meant to be constants
   uint64_t mark = 0;                     // of this thread's results without a tape; 0 before the first one
   TapeListener* listener = nullptr;      // sees what is recorded and walked back
+  Evaluation* evaluation = nullptr;      // the innermost one (nn/model.h) on this thread
   ScopeName scope;                       // the module that records, "blocks.3.self_attn"
   Precision precision = Precision::f32;  // of matrix products
   bool recomputing = false;              // a backward runs the function of a recompute() again
@@ -95,16 +97,22 @@ class Scope {
   const RecordingGuard guard_;
 };
 
-// For a task of another thread (parallel_tasks): this thread computes with that thread's mark, and takes its
-// marked results as constants.
-class WithMark {
+// For a task of another thread (parallel_tasks), which called thread_mark() before: this thread computes with
+// that thread's mark, takes its marked results as constants, and evaluates the models that it evaluates.
+class AsCaller {
  public:
-  explicit WithMark(uint64_t mark) : before_(std::exchange(recording.mark, mark)) {}
-  ~WithMark() { recording.mark = before_; }
-  WithMark(const WithMark&) = delete;
+  [[nodiscard]] explicit AsCaller(const Recording& caller)
+      : mark_(std::exchange(recording.mark, caller.mark)),
+        evaluation_(std::exchange(recording.evaluation, caller.evaluation)) {}
+  ~AsCaller() {
+    recording.mark = mark_;
+    recording.evaluation = evaluation_;
+  }
+  AsCaller(const AsCaller&) = delete;
 
  private:
-  const uint64_t before_;
+  const uint64_t mark_;
+  Evaluation* const evaluation_;
 };
 
 // Stops recording: results are constants, for tapes of other threads too. A tape that opens inside the block

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <unordered_map>
 #include <utility>
 
 #include "module.h"
@@ -77,23 +78,36 @@ std::string describe(HasFields& model);
 //   }
 //   tape.backward(...)                    // training goes on, with dropout
 //
+// It holds for its thread, for the pieces of a backward_in_pieces() in the block, and for threads that have no
+// tape, such as one that computes a part of the evaluation. Other threads may train the model meanwhile: their
+// masks do not change. train() and eval() in the block hold until its end.
+//
 // The model must not move, nor change its parts, in the block.
 class Evaluation {
  public:
-  explicit Evaluation(HasFields& model) {
-    for (const NamedModule& part : named_modules(model))
-      before_.emplace_back(part.module, part.module->training());
-    eval(model);
+  [[nodiscard]] explicit Evaluation(HasFields& model) {
+    for (const NamedModule& part : named_modules(model)) training_.emplace(part.module, false);
+    for (const auto& [module, training] : training_) module->count_evaluations(1);
+    recording.evaluation = this;
   }
   ~Evaluation() {
-    for (const auto& [module, training] : before_) module->set_training(training);
+    for (const auto& [module, training] : training_) module->count_evaluations(-1);
   }
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
+  // For Module: whether it is in training within the innermost Evaluation of this thread that has it; null
+  // without one.
+  static bool* mode_of(const Module& module) {
+    for (Evaluation* one = recording.evaluation; one != nullptr; one = one->outer_)
+      if (const auto mode = one->training_.find(&module); mode != one->training_.end()) return &mode->second;
+    return nullptr;
+  }
+
  private:
-  std::vector<std::pair<Module*, bool>> before_;
-  const NoTape pause_;
+  Evaluation* const outer_ = recording.evaluation;
+  std::unordered_map<const Module*, bool> training_;
+  const NoTape pause_;  // brings the recording's evaluation back, too
 };
 
 }  // namespace isobar

@@ -96,6 +96,17 @@ const std::shared_ptr<Observation>& Module::observation() {
 
 bool Module::observed() const { return observation_ != nullptr && !observation_->seen_by.empty(); }
 
+// A thread without a tape and without an Evaluation of its own is one that helps to evaluate.
+bool Module::mode_here() const {
+  if (const bool* const mode = Evaluation::mode_of(*this)) return *mode;
+  return training_ && recording.tape != nullptr;
+}
+
+void Module::set_training(bool training) {
+  bool* const mode = Evaluation::mode_of(*this);
+  (mode != nullptr ? *mode : training_) = training;
+}
+
 std::string Module::type_name() const { return type_name_of(*this); }
 
 const std::string& Module::path() const {

@@ -57,7 +57,11 @@ class Module : public HasFields {
   const std::string& path() const;
 
   // Dropout and batch statistics behave differently in training and evaluation; set by train() and eval().
-  bool training() const { return training_; }
+  // On a thread that holds an Evaluation of a model with this module, the mode is that Evaluation's, and threads
+  // that have a tape go on in the mode that the module had.
+  bool training() const {
+    return evaluations_.load(std::memory_order_relaxed) == 0 ? training_ : mode_here();
+  }
 
   // For model.h, pieces.h and Watch.
   enum class Naming { lasting, provisional };
@@ -67,7 +71,8 @@ class Module : public HasFields {
   }
   bool has_path() const { return path_.load() != nullptr; }
   Naming naming() const { return naming_; }  // of a module that has a path
-  void set_training(bool training) { training_ = training; }
+  void set_training(bool training);
+  void count_evaluations(int by) const { evaluations_.fetch_add(by, std::memory_order_relaxed); }
   void set_pieces(uint64_t step) { pieces_ = step; }
   const std::shared_ptr<Observation>& observation();
   bool observed() const;
@@ -99,6 +104,7 @@ class Module : public HasFields {
     const int64_t first_slot;  // on the active tape; the ops of this call have this slot or a later one
   };
   ScopeName scope_name();
+  bool mode_here() const;
   void show(Tensor& y, const Call& call);
   // Every tensor in a result, nested containers included.
   template <class Many>
@@ -119,6 +125,7 @@ class Module : public HasFields {
   // Pieces may name a module that their loss_of calls at once, all alike.
   std::atomic<ScopeName> path_ = ScopeName();
   std::atomic<Naming> naming_ = Naming::provisional;
+  mutable std::atomic<int> evaluations_ = 0;  // that have this module now, on all threads
   bool training_ = true;
 };
 

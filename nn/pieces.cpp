@@ -168,10 +168,11 @@ struct Step {
       return;
     }
     const Precision precision = recording.precision;
-    const uint64_t mark = thread_mark();
+    thread_mark();
+    const Recording caller = recording;
     parallel_tasks(static_cast<int64_t>(gradients.size()), [&](int64_t i) {
       const WithPrecision as_here(precision);
-      const WithMark of_caller(mark);
+      const AsCaller of_caller(caller);
       gradients[static_cast<size_t>(i)] = run(first + i);
     });
   }

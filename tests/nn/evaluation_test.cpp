@@ -4,11 +4,16 @@
 
 #include <doctest/doctest.h>
 
+#include <future>
+
+#include "../../core/parallel.h"
 #include "../../experiments/lm/training/train.h"
 #include "../../experiments/lm/watching/attention_logits.h"
 #include "../../experiments/lm_norms/results.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
+#include "../../nn/pieces.h"
+#include "../small_tensors.h"
 
 namespace isobar::evaluation_test {
 
@@ -104,6 +109,76 @@ TEST_CASE("an evaluation that throws brings each module's mode back, and the tap
       CHECK(Tape::active() == &tape);
     }
   }
+}
+
+// What f() returns on a new thread.
+template <class F>
+auto elsewhere(const F& f) {
+  return std::async(std::launch::async, f).get();
+}
+
+TEST_CASE("an evaluation on one thread does not change the mode of a training on another") {
+  Dropout layer(0.5);
+  const Tensor x = leaf(full({64}, 1));
+  const auto trained = [&] {
+    Tape tape({.rng = Rng(5)});
+    return layer(x).to_vector<float>();
+  };
+  const std::vector<float> masked = trained(), whole(64, 1.0f);
+  REQUIRE(masked != whole);
+  const auto evaluated = [&] { return layer(x).to_vector<float>(); };
+  {
+    const Evaluation here(layer);
+    CHECK(evaluated() == whole);
+    CHECK(trained() == whole);  // a tape within the evaluation
+    CHECK(elsewhere(trained) == masked);
+    CHECK(elsewhere(evaluated) == whole);  // a thread that helps
+    elsewhere([&] {
+      const Evaluation second(layer);
+      return 0;
+    });
+    CHECK_FALSE(layer.training());
+    {
+      const Evaluation within(layer);
+      train(layer);
+      CHECK(layer.training());
+    }
+    CHECK_FALSE(layer.training());
+  }
+  CHECK(layer.training());
+  CHECK(trained() == masked);
+  std::atomic<bool> ended = false;
+  const auto evaluations = std::async(std::launch::async, [&] {
+    while (!ended) const Evaluation here(layer);
+  });
+  for (int step = 0; step < 200; ++step) CHECK(trained() == masked);
+  ended = true;
+}
+
+TEST_CASE("pieces may evaluate the model or a teacher, and those of an evaluation are in evaluation") {
+  const WithThreads two(2);
+  Sequential model(Linear(8, 8, Rng(1)), Dropout(0.5)), teacher(Linear(8, 8, Rng(2)), Dropout(0.5));
+  const Tensor x = Rng(3).normal({4, 8});
+  std::atomic<int> wrong = 0;
+  const auto losses = [&](bool evaluates) {
+    return backward_in_pieces(model, 16,
+                              [&](int64_t) {
+                                if (evaluates) {
+                                  const Evaluation model_here(model), teacher_here(teacher);
+                                  wrong += model(x).to_vector<float>() != model(x).to_vector<float>() ||
+                                           teacher.training();
+                                }
+                                return mean(square(model(x)));
+                              },
+                              {.rng = Rng(4), .again = true});
+  };
+  const std::vector<double> wanted = losses(false);
+  for (int run = 0; run < 20; ++run) CHECK(losses(true) == wanted);
+  CHECK(wrong == 0);
+  CHECK(teacher.training());
+  const Evaluation here(model);
+  const std::vector<double> evaluated = losses(false);
+  CHECK(evaluated == std::vector<double>(16, mean(square(model(x))).item()));
 }
 
 }  // namespace isobar::evaluation_test
