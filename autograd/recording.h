@@ -69,7 +69,7 @@ uint64_t thread_mark();
 // enter and leave their lists themselves, in any order.
 class RecordingGuard {
  public:
-  RecordingGuard() : before_(recording) {}
+  [[nodiscard]] RecordingGuard() : before_(recording) {}
   ~RecordingGuard() {
     before_.tape = recording.tape;
     before_.listener = recording.listener;
@@ -87,8 +87,8 @@ class RecordingGuard {
 // use the name. A text is interned, which costs a lookup; a ScopeName costs nothing.
 class Scope {
  public:
-  explicit Scope(ScopeName name) { recording.scope = name; }
-  explicit Scope(std::string_view text) : Scope(intern(text)) {}
+  [[nodiscard]] explicit Scope(ScopeName name) { recording.scope = name; }
+  [[nodiscard]] explicit Scope(std::string_view text) : Scope(intern(text)) {}
 
   // A copy of `text` that lives as long as the program; the same for equal texts.
   static ScopeName intern(std::string_view text);
@@ -119,7 +119,7 @@ class AsCaller {
 // records, and sees tensors of the paused tape as leaves.
 class NoTape {
  public:
-  NoTape();
+  [[nodiscard]] NoTape();
 
  private:
   const RecordingGuard guard_;
@@ -129,7 +129,7 @@ class NoTape {
 // stay in f32; bf16_obstacle() tells a program why.
 class WithPrecision {
  public:
-  explicit WithPrecision(Precision precision);
+  [[nodiscard]] explicit WithPrecision(Precision precision);
 
  private:
   const RecordingGuard guard_;

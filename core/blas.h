@@ -77,7 +77,7 @@ enum class Products { own, openblas };
 // For all threads, while it lives.
 class WithProducts {
  public:
-  explicit WithProducts(Products wanted);
+  [[nodiscard]] explicit WithProducts(Products wanted);
   ~WithProducts();
   WithProducts(const WithProducts&) = delete;
 

@@ -65,7 +65,7 @@ int threads();
 // Sets the number of threads while it lives. Its end throws as set_threads() does.
 class WithThreads {
  public:
-  explicit WithThreads(int count) : before_(threads()) { set_threads(count); }
+  [[nodiscard]] explicit WithThreads(int count) : before_(threads()) { set_threads(count); }
   ~WithThreads() noexcept(false) { set_threads(before_); }
   WithThreads(const WithThreads&) = delete;
 
@@ -84,7 +84,7 @@ extern constinit thread_local bool inside;
 // Marks this thread as inside a body while it lives.
 class Inside {
  public:
-  Inside() : before_(std::exchange(inside, true)) {}
+  [[nodiscard]] Inside() : before_(std::exchange(inside, true)) {}
   ~Inside() { inside = before_; }
   Inside(const Inside&) = delete;
 

@@ -135,7 +135,7 @@ class Profile {
   // How many intervals of a thread the trace shows: the first ones from the first tape on.
   static constexpr size_t kept = 20000;
 
-  Profile();
+  [[nodiscard]] Profile();
   ~Profile();
 
   // The steps that have ended, of this thread and of those whose timelines have ended; without an optimizer's
@@ -183,7 +183,7 @@ class TimedWalk {
 class Phase {
  public:
   enum class End { plain, of_step };
-  explicit Phase(const char* name, End end = End::plain);
+  [[nodiscard]] explicit Phase(const char* name, End end = End::plain);
   ~Phase();
   Phase(const Phase&) = delete;
 

@@ -17,7 +17,7 @@ namespace isobar {
 
 class SerialLoops {
  public:
-  SerialLoops();
+  [[nodiscard]] SerialLoops();
   ~SerialLoops();
   SerialLoops(const SerialLoops&) = delete;
 

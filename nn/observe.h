@@ -118,7 +118,7 @@ struct Observation {
 // depend on, stay as they are. Several watches may be on one model; each observer sees every module.
 class Watch {
  public:
-  Watch(HasFields& model, Observer& observer);
+  [[nodiscard]] Watch(HasFields& model, Observer& observer);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
