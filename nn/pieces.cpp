@@ -282,7 +282,7 @@ std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
       "backward_in_pieces: a piece's tape ends with the piece; take second derivatives on a tape of your own");
   const bool alone = shards.ranks().size() == 1;
   if (alone && pieces == 1) return {backward_of_one(loss_of, options)};
-  assign_paths(model);
+  assign_missing_paths(model, model.path(), Module::Naming::lasting);
   Step step{.parameters = shards.parameters(), .pieces = pieces, .loss_of = loss_of, .options = options};
   const std::vector<NamedModule> modules = named_modules(model);
   for (const NamedModule& part : modules) part.module->set_pieces(step.number);

@@ -45,7 +45,7 @@ constexpr int64_t large_model = int64_t{1} << 22;
 // piece. loss_of may be called by several threads at once: it reads the model and changes nothing but its
 // running statistics. It may call modules that are no part of the model, such as a teacher, but none that is
 // observed, or that is in training and has a buffer: that throws Error where there are several pieces. Gives
-// the model's modules their paths.
+// the model's modules paths, as a call of the model on a tape with an Rng does.
 //
 // Throws Error unless pieces >= 1; where every target of the batch is ignored; where some are and the pieces
 // have not equally many targets, or one has two cross-entropies; and what the first piece that fails throws, an Error with the piece's

@@ -3,6 +3,7 @@
 
 #include "../../autograd/recompute.h"
 #include "../../nn/nn.h"
+#include "../../nn/pieces.h"
 #include "../../optim/optim.h"
 
 namespace isobar::mask_names_test {
@@ -105,6 +106,20 @@ TEST_CASE("an evaluation, an observer or an export changes no mask of the later 
         CHECK(losses_of(forwards[f], when, looks[i]) == wanted);
       }
   }
+}
+
+TEST_CASE("a step in pieces changes no mask of the later steps of a training that calls the parts") {
+  for (const int64_t when : {1, 3}) {
+    CAPTURE(when);
+    const auto in_pieces = [](Net& net) {
+      backward_in_pieces(net, 2, [&](int64_t) { return mean(net(x)); }, {.rng = Rng(9)});
+      clear_gradients(parameters(net));
+    };
+    CHECK(losses_of(forwards[0], when, in_pieces) == losses_of(forwards[0], -1, in_pieces));
+  }
+  Net net;  // without an earlier call, the parts have the paths that a call of the whole gives
+  backward_in_pieces(net, 2, [&](int64_t) { return mean(net.head(net.enc(x))); }, {.rng = Rng(9)});
+  CHECK(net.head.parts[0]->path() == "head.0");
 }
 
 TEST_CASE("a part that is added after an evaluation draws as if there had been none") {
