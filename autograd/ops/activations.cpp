@@ -38,7 +38,13 @@ Tensor gelu(const Tensor& x) {
 
 Tensor gelu_tanh(const Tensor& x) {
   return pointwise(
-      "gelu_tanh", [](auto v) { return v * (1 + tanh(v * (sqrt_2_over_pi + cubic * square(v)))) * 0.5; }, x);
+      "gelu_tanh",
+      [](auto v) {
+        // tanh is ±1 long before: without the bound, its slope 0 would meet an infinite v².
+        const auto u = where(v > 1e6, 1e6, where(v < -1e6, -1e6, v));
+        return v * (1 + tanh(u * (sqrt_2_over_pi + cubic * square(u)))) * 0.5;
+      },
+      x);
 }
 
 Tensor softplus(const Tensor& x) {

@@ -95,6 +95,16 @@ Tensor sign(const Tensor& x) {
   return record("sign", y, {x}, [](const Tensor& dy) { return zeros(dy.shape(), dy.dtype()); });
 }
 
-Tensor isru(const Tensor& x, const Tensor& c) { return x / sqrt(square(x) + c); }
+Tensor isru(const Tensor& x, const Tensor& c) {
+  const int half = (x.dtype() == Dtype::f32 ? std::numeric_limits<float>::max_exponent
+                                            : std::numeric_limits<double>::max_exponent) /
+                   2;
+  const double large = std::ldexp(1.0, half - 2);
+  const Tensor beyond = x > large || x < -large;
+  if (any(beyond).item() == 0) return x / sqrt(square(x) + c);
+  // Where x² would overflow, x and c are scaled by powers of two.
+  const Tensor scale = where(beyond, std::ldexp(1.0, -half - 2), ones({}, x.dtype())), scaled = x * scale;
+  return scaled / sqrt(square(scaled) + c * square(scale));
+}
 
 }  // namespace isobar

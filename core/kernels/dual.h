@@ -215,10 +215,12 @@ auto minimum(const A& a, const B& b) {
 template <class A, OperandWith<A> B>
 auto isru(const A& a, const B& b) {
   const auto y = chain_both(a, b, []<class T>(Lane<T> x, Lane<T> c) -> Partials<T> {
-    return {rsqrt(x * x + c), c, x * -0.5};
+    const Lane<T> scale = isru_scale(x), scaled = x * scale;
+    return {rsqrt(scaled * scaled + c * scale * scale), c, x * -0.5};
   });
-  const auto q = y.value;
-  return chain(y, value_of(a) * q, q * q * q);
+  const auto scale = isru_scale(decltype(y.value)(value_of(a)));
+  const auto q = y.value * scale;
+  return chain(y, value_of(a) * scale * y.value, q * q * q);
 }
 template <class Mask>
 None choose(const Mask&, None, None) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "vmath.h"
 
@@ -67,8 +68,16 @@ struct Lane {
   friend Lane minimum(const Lane& a, const Lane& b) { return where(a < b || a != a, a, b); }
 
   friend Lane sign(const Lane& x) { return where(x > 0, 1, where(x < 0, -1, 0)); }
-  // x / √(x² + c)
-  friend Lane isru(const Lane& x, const Lane& c) { return x * rsqrt(x * x + c); }
+  // x / √(x² + c), of scaled numbers where x² would overflow: by a power of two, so no digit changes elsewhere.
+  friend Lane isru(const Lane& x, const Lane& c) {
+    const Lane scale = isru_scale(x), scaled = x * scale;
+    return scaled * rsqrt(scaled * scaled + c * scale * scale);
+  }
+  friend Lane isru_scale(const Lane& x) {
+    constexpr int half = std::numeric_limits<T>::max_exponent / 2;
+    const Lane large = std::ldexp(1.0, half - 2);
+    return where(x > large || x < -large, std::ldexp(1.0, -half - 2), 1);
+  }
   // By libm, element by element: e^(s ln x) in registers loses digits as s ln x grows.
   friend Lane pow(const Lane& x, double s) {
     T each[V::size];

@@ -29,6 +29,30 @@ TEST_CASE("elementwise ops treat infinity and NaN as IEEE says") {
   });
 }
 
+TEST_CASE("bounded activations keep their values and slopes where squares overflow") {
+  for (const bool higher_order : {false, true})
+    for_both_dtypes([&](Dtype dtype) {
+      CAPTURE(higher_order);
+      for (const double size :
+           dtype == Dtype::f32 ? Doubles{1e18, 1e20, 1e38} : Doubles{1e153, 1e156, 1e307}) {
+        CAPTURE(size);
+        Tensor x = row({size, -size}, dtype).set_trainable(), w = row({3, 3}, dtype).set_trainable();
+        Tape tape({.higher_order = higher_order});
+        const Tensor one = ones({1}, dtype), y = isru(x, one), z = gelu_tanh(x);
+        check_values(y, {1, -1}, 1e-6);
+        check_values(z, {x.at({0}), 0});
+        check_values(tape.gradient(sum(z), {x})[0], {1, 0});
+        for (const double log_c : {0.0, 5.0}) {
+          const Tensor t = dyisru(x, full({1}, log_c, dtype), w, {});
+          check_values(t, {3 * std::sqrt(2), -3 * std::sqrt(2)}, 1e-6);
+          const std::vector<Tensor> gradients = tape.gradient(sum(t), {x, w});
+          check_values(gradients[0], {0, 0}, 1e-15);
+          check_values(gradients[1], {std::sqrt(2), -std::sqrt(2)}, 1e-6);
+        }
+      }
+    });
+}
+
 TEST_CASE("activations stay finite where their exponentials overflow") {
   for_both_dtypes([](Dtype dtype) {
     const Tensor far = row({-1e4, 1e4}, dtype);

@@ -548,8 +548,9 @@ template <class T> Tensor<T> gelu(const Tensor<T>& x) {
 template <class T> Tensor<T> gelu_tanh(const Tensor<T>& x) {
   constexpr double root = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
   return each(x, [a = T(root), b = T(0.044715 * root)](T v, T dy) {
-    const T within = a + b * (v * v), t = tanh(v * within),
-            slope = (1 - t * t) * (within + v * (b * (v * 2)));
+    const T u = v > T(1e6) ? T(1e6) : v < T(-1e6) ? T(-1e6) : v;  // beyond, tanh is ±1 and its slope 0
+    const T within = a + b * (u * u), t = tanh(u * within),
+            slope = (1 - t * t) * (within + u * (b * (u * 2)));
     return Both<T>{v * (1 + t) * T(0.5), dy * (T(0.5) * ((1 + t) + v * slope))};
   });
 }
@@ -708,8 +709,10 @@ Tensor<T> dyt(const Tensor<T>& x, const Tensor<T>& alpha, const Tensor<T>& weigh
 template <class T>
 Tensor<T> dyisru(const Tensor<T>& x, const Tensor<T>& log_c, const Tensor<T>& weight, const Tensor<T>& bias) {
   return squashed(x, log_c, weight, bias, std::sqrt(static_cast<double>(weight.numel())), [](T v, T p) {
-    const T c = exp(p), q = 1 / std::sqrt(v * v + c);
-    return Slopes<T>{v * q, q * q * q, c, v * T(-0.5) * c};
+    const int half = std::numeric_limits<T>::max_exponent / 2;  // v² overflows from 2^half on
+    const T s = std::abs(v) > std::ldexp(T(1), half - 2) ? std::ldexp(T(1), -half - 2) : T(1);
+    const T c = exp(p), of_scaled = 1 / std::sqrt(v * s * (v * s) + c * s * s), q = of_scaled * s;
+    return Slopes<T>{v * s * of_scaled, q * q * q, c, v * T(-0.5) * c};
   });
 }
 
