@@ -29,8 +29,18 @@ Tensor pow(const Tensor& a, const Tensor& b) {
   Tensor y = combine_floats("pow", a, b, [](auto p, auto q) { return std::pow(p, q); });
   return record("pow", y, {a, b}, [a, b, y](const Tensor& dy, Wants wants) {
     std::array<Tensor, 2> dx;
-    if (wants[0]) dx[0] = where(b == 0, 0, dy * (b * pow(a, b - 1)));
-    if (wants[1]) dx[1] = where(a == 0 && b >= 0, 0, dy * (y * log(a)));
+    // Where a slope is replaced on a higher-order tape, its own slopes would be NaN, but for the base 1. Where b is
+    // 0, the slope is 0 anyway, and its own slope by b is not: there it is replaced where 0 · ∞ would be NaN only.
+    const bool again = Tape::active() != nullptr;
+    const auto base = [&](const Tensor& flat) { return again ? where(flat, 1, a) : a; };
+    if (wants[0]) {
+      const Tensor flat = again ? b == 0 && !(abs(pow(a, b - 1)) < INFINITY) : b == 0;
+      dx[0] = where(flat, 0, dy * (b * pow(base(flat), b - 1)));
+    }
+    if (wants[1]) {
+      const Tensor flat = a == 0 && b >= 0;
+      dx[1] = where(flat, 0, dy * (y * log(base(flat))));
+    }
     return dx;
   });
 }

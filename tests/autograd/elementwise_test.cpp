@@ -29,6 +29,23 @@ TEST_CASE("elementwise ops treat infinity and NaN as IEEE says") {
   });
 }
 
+TEST_CASE("the mixed second derivative of a power is a^(b - 1) (1 + b ln a), in either order, at 0 too") {
+  const Tensor a = leaf(row({2, 0.25, 0, 0, 3})), b = leaf(row({0, 0, 2, 3.5, 2}));
+  for (const bool by_a_first : {true, false}) {
+    CAPTURE(by_a_first);
+    Tape tape({.higher_order = true});
+    const Tensor y = pow(a, b), first = tape.gradient(y, {by_a_first ? a : b})[0];
+    check_values(tape.gradient(first, {by_a_first ? b : a})[0], {0.5, 4, 0, 0, 3 * (1 + 2 * std::log(3))},
+                 1e-14);
+    check_values(tape.gradient(y, {a})[0], {0, 0, 0, 0, 6});
+  }
+  const Tensor zero = leaf(row({0})), none = leaf(row({0}));  // no derivative here, and none is NaN
+  Tape tape({.higher_order = true});
+  const std::vector<Tensor> slopes = tape.gradient(pow(zero, none), {zero, none});
+  for (const Tensor& slope : slopes)
+    for (const Tensor& second : tape.gradient(slope, {zero, none})) check_values(second, {0});
+}
+
 TEST_CASE("bounded activations keep their values and slopes where squares overflow") {
   for (const bool higher_order : {false, true})
     for_both_dtypes([&](Dtype dtype) {
