@@ -136,6 +136,7 @@ double grad_norm(const Shards& shards) {
 
 double clip_factor(double norm, double max_norm) {
   check(max_norm >= 0, "clip: max_norm must not be negative, got {}", max_norm);
+  if (std::isinf(norm) && !std::isinf(max_norm)) return std::nan("");
   const double factor = max_norm / (norm + 1e-6);
   return factor >= 1 ? 1 : factor;  // written so that NaN stays NaN
 }

@@ -23,7 +23,8 @@ double grad_norm(const std::vector<Tensor>& parameters);
 double grad_norm(const Shards& shards);
 
 // max_norm / (norm + 1e-6) where that is below one, as torch.nn.utils.clip_grad_norm_, else one. NaN for a
-// NaN norm. Throws Error unless max_norm >= 0.
+// NaN norm, and for an infinite one: an infinite gradient has no factor, and of finite ones with such a norm
+// clip_grad_norm() finds it. Throws Error unless max_norm >= 0.
 double clip_factor(double norm, double max_norm);
 
 // Scales all gradients by clip_factor and returns the norm before. A NaN norm makes every gradient NaN: the

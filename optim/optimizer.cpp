@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "../core/kernels/map.h"
 #include "../core/kernels/sweep.h"
 #include "../core/profile.h"
 #include "../core/raw.h"
@@ -39,6 +40,26 @@ void check_parameter(const char* op, size_t i, const Tensor& tensor) {
 // True when the optimizer's handle is the only one of this tensor, and no gradient is left to use.
 bool abandoned(const Tensor& tensor) {
   return raw::Access::handle(tensor).use_count() == 1 && !tensor.grad().defined();
+}
+
+// Whether the dtype has the factor with fewer digits, or as 0: that of a gradient whose norm is near infinity.
+bool is_below_normal(double factor, Dtype dtype) {
+  return dispatch_float("step", dtype, [&]<class T>() {
+    return factor != 0 && std::abs(factor) < static_cast<double>(std::numeric_limits<T>::min());
+  });
+}
+
+// The gradient times such a factor, which may be an ordinary number.
+Tensor in_two_factors(const Tensor& dw, double factor) {
+  const double first = dw.dtype() == Dtype::f32 ? 0x1p-100 : 0x1p-900;
+  Tensor result = raw::clone(dw);
+  dispatch_float("step", dw.dtype(), [&]<class T>() {
+    const T f = static_cast<T>(first), s = static_cast<T>(factor / first);
+    T* const x = raw::write<T>(result);
+    kernels::map_elements(
+        dw.numel(), x, [f, s](T value) { return s * (f * value); }, x);
+  });
+  return result;
 }
 
 }  // namespace
@@ -153,6 +174,10 @@ void Optimizer::check_movable() const {
 // Takes the pointers for writing before the threads of the step start, because one thread counts versions.
 Optimizer::Update Optimizer::prepare(Parameter& p, int64_t count, double factor) const {
   if (!p.tensor.grad().is_contiguous()) p.tensor.set_grad(raw::contiguous(p.tensor.grad()));
+  if (is_below_normal(factor, p.tensor.dtype())) {
+    p.tensor.set_grad(in_two_factors(p.tensor.grad(), factor));
+    factor = 1;
+  }
   Update u{.shape = p.tensor.shape(),
            .count = count,
            .lr = lr_ * p.lr_scale,

@@ -76,6 +76,22 @@ TEST_CASE("gradients whose squares leave the range of doubles are clipped to the
   check_values(f.grad(), {std::sqrt(0.5) * 1e-8, -std::sqrt(0.5) * 1e-8}, 1e-6);
 }
 
+TEST_CASE("a step by a factor that is no ordinary number of the dtype moves as one with clipped gradients") {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    CAPTURE(dtype);
+    const double size = dtype == Dtype::f32 ? 3e38 : 1.5e308;
+    Tensor w = parameter({0, 0}, dtype);
+    w.set_grad(row({size, -size}, dtype));
+    const double factor = dtype == Dtype::f32 ? 1e-8 / size / std::sqrt(2) : std::ldexp(0.25 / size, -3);
+    SGD({w}, {.lr = 1}).step(factor);
+    const double moved = dtype == Dtype::f32 ? 1e-8 / std::sqrt(2) : 0.25 / 8;
+    check_values(w, {-moved, moved}, 1e-6);
+  }
+  const double inf = std::numeric_limits<double>::infinity();
+  CHECK(std::isnan(clip_factor(inf, 1)));  // 0 would leave all other parameters where they are
+  CHECK(std::isnan(clip_factor(inf, inf)));
+}
+
 TEST_CASE("the norm of f32 gradients is summed in double") {
   Tensor tiny = parameter({0}, Dtype::f32), many = zeros({1 << 20}).set_trainable();
   tiny.set_grad(row({1e-37}, Dtype::f32));  // its square is zero in f32
