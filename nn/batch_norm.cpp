@@ -7,6 +7,8 @@ namespace isobar {
 
 BatchNorm1d::BatchNorm1d(int64_t num_features, BatchNormOptions options)
     : eps(options.eps), momentum(options.momentum) {
+  const double m = momentum.value_or(0);
+  check(m >= 0 && m <= 1, "batch_norm: momentum must be in [0, 1], got {}", m);
   if (options.affine) {
     weight = ones(num_features).set_trainable();
     bias = zeros(num_features).set_trainable();

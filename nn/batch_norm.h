@@ -11,7 +11,8 @@ namespace isobar {
 
 struct BatchNormOptions {
   double eps = 1e-5;
-  std::optional<double> momentum = 0.1;  // nullopt: running statistics are averages over all batches
+  // In [0, 1]; nullopt: running statistics are averages over all batches.
+  std::optional<double> momentum = 0.1;
   bool affine = true;
   bool track_running_stats = true;
 };

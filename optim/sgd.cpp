@@ -13,8 +13,8 @@ SGD::SGD(const std::vector<ParameterGroup>& groups, const SGDOptions& options)
                  .states = std::vector<std::string>(options.momentum != 0 ? 1 : 0, "momentum")},
                 groups, options.lr, options.weight_decay),
       options_(options) {
-  check(options.momentum >= 0 && std::isfinite(options.momentum),
-        "sgd: momentum must be finite and not negative, got {}", options.momentum);
+  check(options.momentum >= 0 && options.momentum < 1, "sgd: momentum must be in [0, 1), got {}",
+        options.momentum);
   check(!options.nesterov || options.momentum > 0, "sgd: nesterov wants a momentum above 0; set .momentum");
 }
 

@@ -30,6 +30,7 @@ Tensor channel_affine(Tensor h, const Tensor& weight, const Tensor& bias) {
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps, const Tensor& mean,
                   const Tensor& variance) {
   check(x.ndim() == 2 || x.ndim() == 3, "batch_norm: wanted (N, C) or (N, C, L), got {}", x.shape());
+  check_eps("batch_norm", eps);
   check_per_channel("batch_norm", "weight", weight, x);
   check_per_channel("batch_norm", "bias", bias, x);
   check(mean.defined() == variance.defined(), "batch_norm: give both mean and variance, or neither");
@@ -52,6 +53,7 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const T
   check(x.ndim() >= 2, "group_norm: wanted (N, C, …), got {}", x.shape());
   check(groups > 0 && x.size(1) % groups == 0, "group_norm: {} groups do not divide {} channels of x {}",
         groups, x.size(1), x.shape());
+  check_eps("group_norm", eps);
   check_per_channel("group_norm", "weight", weight, x);
   check_per_channel("group_norm", "bias", bias, x);
   const int64_t rows = x.size(0) * groups, per_row = rows > 0 ? x.numel() / rows : 0;

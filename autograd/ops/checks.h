@@ -21,6 +21,10 @@ inline void check_parameter(const char* op, const char* name, const Tensor& para
   check_same_dtype(op, "x", x, name, parameter);
 }
 
+inline void check_eps(const char* op, double eps) {
+  check(eps >= 0, "{}: eps must not be negative, got {}", op, eps);
+}
+
 // The indices as contiguous i64, all in [0, extent); `indices` itself where possible. An op keeps them for its
 // backward and lists them among the inputs of record(): backward throws where the caller has overwritten them.
 inline Tensor checked_indices(const char* op, const Tensor& indices, int64_t extent) {

@@ -40,6 +40,9 @@ Tensor maximum(const Operand& a, const Operand& b) {
 
 Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> max) {
   check(min || max, "clamp: wanted min, max or both, got neither");
+  check(!std::isnan(min.value_or(0)) && !std::isnan(max.value_or(0)),
+        "clamp: wanted numbers as bounds, got min {} and max {}", min.value_or(-INFINITY),
+        max.value_or(INFINITY));
   const double lowest = min.value_or(-std::numeric_limits<double>::infinity());
   const double highest = max.value_or(std::numeric_limits<double>::infinity());
   Tensor y = map_elements("clamp", x, [lowest, highest](auto v) {

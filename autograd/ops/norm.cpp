@@ -151,6 +151,7 @@ Tensor normalize_rows(OpName name, const Tensor& input, const Rows& rows, const 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double eps) {
   const Rows rows("layer_norm", x, normalized_shape, weight, bias);
+  check_eps("layer_norm", eps);
   if (composed_wanted()) return layer_norm_composed(x, rows, weight, bias, eps);
   return normalize_rows("layer_norm", x, rows, weight, bias, eps, true, rows.columns);
 }
@@ -158,6 +159,7 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps,
                 int64_t partial) {
   const Rows rows("rms_norm", x, normalized_shape, weight, {});
+  check_eps("rms_norm", eps);
   check(partial >= 0 && partial <= rows.columns,
         "rms_norm: partial must be 0 to {} for normalized_shape {}, got {}", rows.columns, normalized_shape,
         partial);
