@@ -7,7 +7,7 @@ source .ci/common.sh
 usage="usage: ./test.sh [--asan] [-- CTEST OPTION…]
 
 Installs the Debian packages that are missing, builds everything and runs the tests. At the end it lists the tests that
-were skipped because something is missing: python3, chromium, pandoc, PyTorch, oneDNN, Open MPI or instructions of the CPU.
+were skipped because something is missing: python3, chromium, pandoc, PyTorch, Open MPI or instructions of the CPU.
 
 Options of ctest choose tests: ./test.sh -- -L quick.
 

@@ -1,13 +1,12 @@
 # What run.sh, test.sh and .ci/run share; they source it from the repository's root.
 # shellcheck disable=SC2034  # the lists are theirs to use
 
-# libdnnl-dev is not among them: CMake takes it where it is installed, and only some CPUs gain by it. Nor is
-# an MPI: who has one gets the plugin for it. The first line builds isobar::isobar, the second isobar::data,
-# the third programs and tests. By python3-pytest the course tests itself (`course selftest`).
+# No MPI is among them: who has one gets the plugin for it. The first line builds isobar::isobar, the second
+# isobar::data, the third programs and tests. By python3-pytest the course tests itself (`course selftest`).
 packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libfmt-dev libxsimd-dev
   libhdf5-dev nlohmann-json3-dev libutf8proc-dev zlib1g-dev libxxhash-dev
   libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev"
-ci_packages="libdnnl-dev clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver
+ci_packages="clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver
   shellcheck python3-pyflakes pycodestyle node-typescript bubblewrap libopenmpi-dev openmpi-bin hdf5-tools pandoc
   python3-clang python3-pytest python3-selenium"
 long_packages="valgrind debootstrap python3-clang python3-regex python3-torch libmpich-dev mpich"

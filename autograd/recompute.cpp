@@ -82,7 +82,6 @@ class RecomputeNode final : public Node {
   int64_t again(Tape& second) {
     const RecordingGuard guard;
     recording.scope = recorded_.scope;
-    recording.precision = recorded_.precision;
     recording.recomputing = true;
     const Tensor y = f_(x_);
     check(second.slot_of(y) >= 0 && y.shape() == shape && same_tensors(second.leaves(), leaves_),

@@ -51,8 +51,4 @@ NoTape::NoTape() {
   if (recording.tape != nullptr) recording.paused_through = recording.tape->serial();
 }
 
-WithPrecision::WithPrecision(Precision precision) {
-  recording.precision = bf16_obstacle().empty() ? precision : Precision::f32;
-}
-
 }  // namespace isobar

@@ -1,9 +1,8 @@
 // Recording: this thread's recording state. One struct holds everything that an op does not get as an
 // argument; the classes below change it for a block of code and restore it.
 //
-//   const NoTape pause;                         // nothing is recorded until the end of the block
-//   const WithPrecision low(Precision::bf16);   // matrix products on bf16 operands
-//   const Scope scope("blocks.3.self_attn");    // ops belong to the module of this name
+//   const NoTape pause;                        // nothing is recorded until the end of the block
+//   const Scope scope("blocks.3.self_attn");   // ops belong to the module of this name
 //
 // Every thread has a recording of its own. Kernels on other threads never read it.
 //
@@ -14,9 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
-
-#include "../core/precision.h"
 
 namespace isobar {
 
@@ -44,17 +43,16 @@ struct TargetCount {
 };
 
 struct Recording {
-  Tape* tape = nullptr;                  // the innermost one that lives on this thread
-  uint64_t pieces = 0;                   // the step of which a piece (nn/pieces.h) runs on this thread, or 0
-  uint64_t paused_through = 0;           // tapes up to this serial number do not record now
-  TargetCount* targets = nullptr;        // of that piece
-  bool unmarked = false;                 // within NoTape: results without a tape are meant to be constants
-  uint64_t mark = 0;                     // of this thread's results without a tape; 0 before the first one
-  TapeListener* listener = nullptr;      // sees what is recorded and walked back
-  Evaluation* evaluation = nullptr;      // the innermost one (nn/model.h) on this thread
-  ScopeName scope;                       // the module that records, "blocks.3.self_attn"
-  Precision precision = Precision::f32;  // of matrix products
-  bool recomputing = false;              // a backward runs the function of a recompute() again
+  Tape* tape = nullptr;              // the innermost one that lives on this thread
+  uint64_t pieces = 0;               // the step of which a piece (nn/pieces.h) runs on this thread, or 0
+  uint64_t paused_through = 0;       // tapes up to this serial number do not record now
+  TargetCount* targets = nullptr;    // of that piece
+  bool unmarked = false;             // within NoTape: results without a tape are meant to be constants
+  uint64_t mark = 0;                 // of this thread's results without a tape; 0 before the first one
+  TapeListener* listener = nullptr;  // sees what is recorded and walked back
+  Evaluation* evaluation = nullptr;  // the innermost one (nn/model.h) on this thread
+  ScopeName scope;                   // the module that records, "blocks.3.self_attn"
+  bool recomputing = false;          // a backward runs the function of a recompute() again
 };
 
 extern constinit thread_local Recording recording;
@@ -120,16 +118,6 @@ class AsCaller {
 class NoTape {
  public:
   [[nodiscard]] NoTape();
-
- private:
-  const RecordingGuard guard_;
-};
-
-// Sets the precision of matrix products; see core/precision.h. Where bf16 has an obstacle, products
-// stay in f32; bf16_obstacle() tells a program why.
-class WithPrecision {
- public:
-  [[nodiscard]] explicit WithPrecision(Precision precision);
 
  private:
   const RecordingGuard guard_;

@@ -27,12 +27,11 @@ struct Strided {
 
 // C (m, n) = start (m, n) + A (m, k) · B (k, n). Without data, start is zero; it is C itself where C += A · B,
 // and {bias, 0} repeats a row. A and B have contiguous rows or columns, C contiguous rows. Every dimension and
-// step is below 2^31. T is float or double; Operand, the type of A and B, is T or, where T is float, Bf16
-// (bf16.h).
-template <class T, class Operand = T>
+// step is below 2^31. T is float or double.
+template <class T>
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
-  Strided<const Operand> a = {}, b = {};
+  Strided<const T> a = {}, b = {};
   Strided<const T> start = {};
   Strided<T> c = {};
 

@@ -10,22 +10,7 @@ find_package(fmt REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 
-# oneDNN (Debian: libdnnl-dev) multiplies bf16 matrices. Optional: without it --precision bf16 means f32. Ours
-# is the interface of version 2, with threads of the GNU OpenMP library.
-find_path(ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp)
-find_library(ONEDNN_LIBRARY dnnl)
-mark_as_advanced(ONEDNN_INCLUDE ONEDNN_LIBRARY)
-set(onednn "")
-if(ISOBAR_ONEDNN AND ONEDNN_INCLUDE AND ONEDNN_LIBRARY)
-  set(dnnl ${ONEDNN_INCLUDE}/oneapi/dnnl)
-  file(STRINGS ${dnnl}/dnnl_version.h version_2 REGEX "DNNL_VERSION_MAJOR 2$")
-  file(STRINGS ${dnnl}/dnnl_config.h openmp REGEX "CPU_THREADING_RUNTIME DNNL_RUNTIME_OMP$")
-  if(version_2 AND openmp)
-    set(onednn ${ONEDNN_LIBRARY} gomp)
-  endif()
-endif()
-
-# ThreadSanitizer sees all of the threads of its own pool, and little of TBB's and oneDNN's.
+# ThreadSanitizer sees all of the threads of its own pool, and little of TBB's.
 if(ISOBAR_SANITIZE MATCHES thread)
   set(thread_pool tests/tsan/thread_pool_std.cpp)
   set(thread_library "")
@@ -47,17 +32,13 @@ isobar_headers(core core/ranks autograd nn optim)
 install(FILES ${light_headers} DESTINATION ${include_dir}/data)
 target_include_directories(isobar INTERFACE
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(isobar PUBLIC fmt::fmt PRIVATE ${thread_library} PkgConfig::OPENBLAS ${onednn})
+target_link_libraries(isobar PUBLIC fmt::fmt PRIVATE ${thread_library} PkgConfig::OPENBLAS)
 target_compile_definitions(isobar PRIVATE ISOBAR_ARCH="${ISOBAR_ARCH}")
 # xsimd's headers only: its target asks for a library xtl, which nobody needs and Debian does not have.
 target_include_directories(isobar_flags SYSTEM INTERFACE ${xsimd_INCLUDE_DIRS})
 if(ISOBAR_VALGRIND)
   set_source_files_properties(core/memory.cpp PROPERTIES COMPILE_DEFINITIONS ISOBAR_VALGRIND
     SKIP_UNITY_BUILD_INCLUSION ON)
-endif()
-if(onednn)
-  set_source_files_properties(core/bf16.cpp PROPERTIES COMPILE_DEFINITIONS ISOBAR_ONEDNN)
-  target_include_directories(isobar SYSTEM PRIVATE ${ONEDNN_INCLUDE})
 endif()
 
 # What the compiler may use under ISOBAR_ARCH, for core/cpu_check.cpp, which itself runs on every CPU.

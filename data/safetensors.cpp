@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 
-#include "../core/bf16.h"
 #include "../core/raw.h"
 
 namespace isobar {
@@ -25,6 +24,9 @@ float half_to_float(uint16_t half) {
                                      : std::numeric_limits<float>::quiet_NaN();
   return half >> 15 != 0 ? -size : size;
 }
+
+// bf16 is the upper half of a float: 1 bit of sign, 8 of exponent, 7 of fraction.
+float bf16_to_float(uint16_t half) { return std::bit_cast<float>(uint32_t{half} << 16); }
 
 // The format's name of our dtype: "F32" for f32.
 std::string format_name(std::string_view own) {
@@ -66,8 +68,7 @@ Tensor read_halves(const Source& source) {
     source.file.read(source.place + 2 * static_cast<uint64_t>(i), piece.data(),
                      2 * static_cast<size_t>(count));
     for (int64_t j = 0; j < count; ++j)
-      numbers[i + j] = brain ? to_float(Bf16{piece[static_cast<size_t>(j)]})
-                             : half_to_float(piece[static_cast<size_t>(j)]);
+      numbers[i + j] = (brain ? bf16_to_float : half_to_float)(piece[static_cast<size_t>(j)]);
     i += count;
   }
   return tensor;

@@ -104,10 +104,6 @@ std::shared_ptr<const Tokenizer> tokenizer_of_start(const Run& run, const LmConf
 
 // `start` is what --init_from names, unless the run is resumed.
 void train_and_report(Run& run, const LmConfig& config, const std::optional<Checkpoint>& start) {
-  const WithPrecision precision(precision_from_name(config.precision));
-  run.environment()["precision"] = name_of(recording.precision);
-  if (name_of(recording.precision) != config.precision)
-    run.warn("--precision {}: {}; products stay in f32", config.precision, bf16_obstacle());
   const std::shared_ptr<const Tokenizer> known = tokenizer_of_start(run, config, start);
   const Corpus corpus =
       known ? open_corpus_with(config.corpus, *known) : open_corpus(config.corpus, config.tokenizer);

@@ -167,11 +167,9 @@ struct Step {
       gradients[0] = run(first);
       return;
     }
-    const Precision precision = recording.precision;
     thread_mark();
     const Recording caller = recording;
     parallel_tasks(static_cast<int64_t>(gradients.size()), [&](int64_t i) {
-      const WithPrecision as_here(precision);
       const AsCaller of_caller(caller);
       gradients[static_cast<size_t>(i)] = run(first + i);
     });

@@ -47,7 +47,6 @@ std::vector<Misuse> of_tensors() {
        "tensor: wanted elements of i32, this tensor holds f32"},
       {[] { dtype_from_name("f16"); }, "dtype: wanted f32, f64, i32, i64 or bool, got 'f16'"},
       {[] { dispatch_float("relu", Dtype::i32, []<class T>() {}); }, "relu: wanted f32 or f64, got i32"},
-      {[] { precision_from_name("f16"); }, "precision: wanted f32 or bf16, got 'f16'"},
       {[] { Tensor().shape(); },
        "tensor: this tensor is undefined (default-constructed); give it a value first"},
       {[] { tanh(Tensor()); },

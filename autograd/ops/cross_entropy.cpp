@@ -13,11 +13,12 @@
 // instead of three, to save the memory of dW, which the optimizer needs anyway.
 #include <numeric>
 
+#include "../../core/blas.h"
 #include "../../core/kernels/softmax.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "checks.h"
-#include "factor.h"
 
 namespace isobar {
 namespace {
@@ -86,26 +87,26 @@ Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets)
 constexpr int64_t chunk_rows = 512;
 
 // The losses of all rows, and dx and dW where they are defined, for dloss = scale · counted.
-template <class T, class Operand>
+template <class T>
 void by_chunks(const Tensor& x, const Tensor& weight, const int64_t* target, T scale, double* losses,
                Tensor& dx, Tensor& dw) {
   const int64_t v = weight.size(0), k = weight.size(1), n = x.shape().without(-1).numel();
   const int64_t chunk = std::min(chunk_rows, n);
-  const Factor<Operand> rows(x), w(weight);
+  const Tensor rows = raw::contiguous(x), w = raw::contiguous(weight);
+  const Strided<const T> in{rows.data<T>(), k}, matrix{w.data<T>(), k};
   Tensor block({chunk, v}, x.dtype());
   for (int64_t begin = 0; begin < n; begin += chunk) {
     const int64_t count = std::min(chunk, n - begin);
     T* z = raw::write<T>(block);
-    gemm(Gemm<T, Operand>{count, v, k, rows.rows(begin), w.rows().transposed(), {}, {z, v}});
+    gemm(Gemm<T>{count, v, k, in.from(begin, 0), matrix.transposed(), {}, {z, v}});
     const bool backwards = dx.defined() || dw.defined();
     kernels::cross_entropy(count, v, z, target + begin, scale, losses + begin, backwards ? z : nullptr);
     if (!backwards) continue;
-    const Factor<Operand> dz(raw::as_strided(block, {count, v}, block.strides()));
-    if (dx.defined())
-      gemm(Gemm<T, Operand>{count, k, v, dz.rows(), w.rows(), {}, {raw::write<T>(dx) + begin * k, k}});
+    const Strided<const T> dz{z, v};
+    if (dx.defined()) gemm(Gemm<T>{count, k, v, dz, matrix, {}, {raw::write<T>(dx) + begin * k, k}});
     if (!dw.defined()) continue;
     const Strided<T> sum{raw::write<T>(dw), k}, start = begin > 0 ? sum : Strided<T>{};
-    gemm(Gemm<T, Operand>{v, k, count, dz.rows().transposed(), rows.rows(begin), start, sum});
+    gemm(Gemm<T>{v, k, count, dz.transposed(), in.from(begin, 0), start, sum});
   }
 }
 
@@ -175,10 +176,7 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
   Tensor losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
   dispatch_float("linear_cross_entropy", x.dtype(), [&]<class T>() {
     double* each = raw::write<double>(losses);
-    auto* compute = by_chunks<T, T>;
-    if constexpr (std::is_same_v<T, float>)
-      if (bf16_products(x.dtype())) compute = by_chunks<float, Bf16>;
-    compute(x, weight, wanted.index.data<int64_t>(), static_cast<T>(1 / count), each, dx, dw);
+    by_chunks<T>(x, weight, wanted.index.data<int64_t>(), static_cast<T>(1 / count), each, dx, dw);
     *raw::write<T>(loss) =
         static_cast<T>(kernels::parallel_sum(losses.numel(), [=](int64_t r) { return each[r]; }) / count);
   });

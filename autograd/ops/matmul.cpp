@@ -5,46 +5,35 @@
 //
 // The tape sums the gradients of batches that were broadcast.
 //
-// x, y of linear are seen as (N, K) and (N, M); W is (M, K). Under WithPrecision(bf16) both factors of every
-// product, dy too, are rounded to bf16, and sums are f32. Rounding counts as the identity in the gradients, as
-// usual in mixed precision (Micikevicius et al. 2018). linear keeps the rounded x and W for the gradients: W is
-// converted once per step, and x takes half the memory.
+// x, y of linear are seen as (N, K) and (N, M); W is (M, K).
 
+#include "../../core/blas.h"
 #include "../../core/kernels/reduce.h"
+#include "../../core/raw.h"
 #include "../ops.h"
 #include "../tape.h"
 #include "checks.h"
-#include "factor.h"
 
 namespace isobar {
 namespace {
 
 // How gemm reads the last two dimensions of a tensor: as stored, or transposed. Other layouts are copied.
-template <class Operand>
+template <class T>
 struct Matrix {
   Tensor x;
-  Strided<const Operand> first = {};  // of the batch
-  std::optional<Bf16Copy> rounded = {};
+  Strided<const T> first = {};  // of the batch
 
   explicit Matrix(const Tensor& tensor) : x(tensor) {
     const int64_t rows = x.size(-2), columns = x.size(-1);
-    bool transposed = false;
-    if constexpr (std::is_same_v<Operand, Bf16>) {
-      transposed = rows > 1 && step(-2) == 1;
-      x = raw::contiguous(transposed ? transpose(x.detach()) : x);
-      rounded.emplace(x);
-      first = {rounded->data(), x.size(-1)};
-    } else {
-      const bool as_stored = fits(rows, columns, step(-2), step(-1));  // as a single column does
-      transposed = !as_stored && fits(columns, rows, step(-1), step(-2));
-      const int64_t stride = transposed ? step(-1) : as_stored && rows > 1 ? step(-2) : columns;
-      if (!as_stored && !transposed) x = raw::contiguous(x);
-      first = {x.data<Operand>(), std::max<int64_t>(stride, 1)};
-    }
+    const bool as_stored = fits(rows, columns, step(-2), step(-1));  // as a single column does
+    const bool transposed = !as_stored && fits(columns, rows, step(-1), step(-2));
+    const int64_t stride = transposed ? step(-1) : as_stored && rows > 1 ? step(-2) : columns;
+    if (!as_stored && !transposed) x = raw::contiguous(x);
+    first = {x.data<T>(), std::max<int64_t>(stride, 1)};
     if (transposed) first = first.transposed();
   }
   // The matrix of the batch that begins so many elements after the first one.
-  Strided<const Operand> at(int64_t offset) const { return {first.data + offset, first.row, first.column}; }
+  Strided<const T> at(int64_t offset) const { return {first.data + offset, first.row, first.column}; }
 
  private:
   int64_t step(int dim) const { return x.strides()[x.ndim() + dim]; }
@@ -57,11 +46,10 @@ struct Matrix {
 Shape leading(const Tensor& x) { return Shape(std::span<const int64_t>(x.shape().begin(), x.ndim() - 2)); }
 
 // y = a · b for every matrix of the batch, over which a and b are repeated where they have an extent of one.
-template <class T, class Operand>
-void multiply_batch(const Matrix<Operand>& a, const Matrix<Operand>& b, int64_t k, const Shape& batch,
-                    Tensor& y) {
+template <class T>
+void multiply_batch(const Matrix<T>& a, const Matrix<T>& b, int64_t k, const Shape& batch, Tensor& y) {
   // Up to this many multiply-adds, one thread computes a whole product.
-  constexpr int64_t serial_product = int64_t{1} << (std::is_same_v<Operand, Bf16> ? 25 : 21);
+  constexpr int64_t serial_product = int64_t{1} << 21;
   const int64_t m = y.size(-2), n = y.size(-1), count = batch.numel();
   const Strides a_steps = broadcast_strides(leading(a.x), a.x.strides(), batch);
   const Strides b_steps = broadcast_strides(leading(b.x), b.x.strides(), batch);
@@ -69,7 +57,7 @@ void multiply_batch(const Matrix<Operand>& a, const Matrix<Operand>& b, int64_t 
   const auto multiply = [&](int64_t i) {
     const auto left = a.at(offset_at(i, batch, a_steps, batch.ndim()));
     const auto right = b.at(offset_at(i, batch, b_steps, batch.ndim()));
-    gemm(Gemm<T, Operand>{m, n, k, left, right, {}, {numbers + i * m * n, n}});
+    gemm(Gemm<T>{m, n, k, left, right, {}, {numbers + i * m * n, n}});
   };
   if (count > 1 && m * n * k <= serial_product)
     parallel_each(count, grain_of_rows(m * n * k, serial_product / 8), multiply);
@@ -107,37 +95,28 @@ void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_same_dtype("linear", "x", x, "bias", bias);
 }
 
-// T is the type of the sums, Operand that of the factors.
-template <class T, class Operand>
+template <class T>
 Tensor linear_of(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const int64_t n = x.shape().without(-1).numel(), k = weight.size(1), m = weight.size(0);
-  const Factor<Operand> rows(x), w(weight);
+  const Tensor rows = raw::contiguous(x), w = raw::contiguous(weight);
   const Tensor start = bias.defined() ? raw::contiguous(bias) : bias;
   Tensor y(x.shape().with(-1, m), x.dtype());
-  constexpr bool takes_bias = std::is_same_v<T, Operand>;
-  const T* const first = takes_bias && bias.defined() ? start.data<T>() : nullptr;
-  gemm(Gemm<T, Operand>{n, m, k, rows.rows(), w.rows().transposed(), {first, 0}, {raw::write<T>(y), m}});
-  if (!takes_bias && bias.defined()) {
-    const NoTape pause;
-    y = y + start;
-  }
-  return record(
-      {"linear", Node::Kind::product}, y, {x, weight, bias},
-      [=, shape = x.shape()](const Tensor& upstream, Wants wants) {
-        const Tensor dy = raw::contiguous(upstream);
-        Tensor dx, dw, dbias;
-        if (wants[0]) dx = Tensor(shape, dy.dtype());
-        if (wants[1]) dw = Tensor(Shape{m, k}, dy.dtype());
-        if (wants[2]) dbias = Tensor(Shape{m}, dy.dtype());
-        if (wants[0] || wants[1]) {
-          const Factor<Operand> d(dy);
-          if (wants[0]) gemm(Gemm<T, Operand>{n, k, m, d.rows(), w.rows(), {}, {raw::write<T>(dx), k}});
-          if (wants[1])
-            gemm(Gemm<T, Operand>{m, k, n, d.rows().transposed(), rows.rows(), {}, {raw::write<T>(dw), k}});
-        }
-        if (wants[2]) kernels::column_sums(n, m, dy.data<T>(), raw::write<T>(dbias));
-        return std::array{dx, dw, dbias};
-      });
+  const Strided<const T> in{rows.data<T>(), k}, matrix{w.data<T>(), k};
+  const T* const first = bias.defined() ? start.data<T>() : nullptr;
+  gemm(Gemm<T>{n, m, k, in, matrix.transposed(), {first, 0}, {raw::write<T>(y), m}});
+  return record({"linear", Node::Kind::product}, y, {x, weight, bias},
+                [=, shape = x.shape()](const Tensor& upstream, Wants wants) {
+                  const Tensor dy = raw::contiguous(upstream);
+                  Tensor dx, dw, dbias;
+                  if (wants[0]) dx = Tensor(shape, dy.dtype());
+                  if (wants[1]) dw = Tensor(Shape{m, k}, dy.dtype());
+                  if (wants[2]) dbias = Tensor(Shape{m}, dy.dtype());
+                  const Strided<const T> d{dy.data<T>(), m}, in{rows.data<T>(), k}, matrix{w.data<T>(), k};
+                  if (wants[0]) gemm(Gemm<T>{n, k, m, d, matrix, {}, {raw::write<T>(dx), k}});
+                  if (wants[1]) gemm(Gemm<T>{m, k, n, d.transposed(), in, {}, {raw::write<T>(dw), k}});
+                  if (wants[2]) kernels::column_sums(n, m, dy.data<T>(), raw::write<T>(dbias));
+                  return std::array{dx, dw, dbias};
+                });
 }
 
 }  // namespace
@@ -152,29 +131,19 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
         "matmul: operands must have one dtype, got {} and {}; convert one with cast()", a.dtype(), b.dtype());
   const Shape batch = broadcast("matmul", leading(a), leading(b));
   Tensor y(batch.inserted(batch.ndim(), a.size(-2)).inserted(batch.ndim() + 1, b.size(-1)), a.dtype());
-  dispatch_float("matmul", a.dtype(), [&]<class T>() {
-    if constexpr (std::is_same_v<T, float>)
-      if (bf16_products(a.dtype()))
-        return multiply_batch<T, Bf16>(Matrix<Bf16>(a), Matrix<Bf16>(b), a.size(-1), batch, y);
-    multiply_batch<T, T>(Matrix<T>(a), Matrix<T>(b), a.size(-1), batch, y);
+  dispatch_float("matmul", a.dtype(),
+                 [&]<class T>() { multiply_batch<T>(Matrix<T>(a), Matrix<T>(b), a.size(-1), batch, y); });
+  return record({"matmul", Node::Kind::product}, y, {a, b}, [a, b](const Tensor& dy, Wants wants) {
+    return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
+                      wants[1] ? matmul(transpose(a), dy) : Tensor()};
   });
-  return record({"matmul", Node::Kind::product}, y, {a, b},
-                [a, b, precision = recording.precision](const Tensor& dy, Wants wants) {
-                  const RecordingGuard guard;
-                  recording.precision = precision;
-                  return std::array{wants[0] ? matmul(dy, transpose(b)) : Tensor(),
-                                    wants[1] ? matmul(transpose(a), dy) : Tensor()};
-                });
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_linear(x, weight, bias);
   if (composed_wanted()) return linear_composed(x, weight, bias);
   check_float("linear", x.dtype());
-  const auto of = bf16_products(x.dtype())  ? linear_of<float, Bf16>
-                  : x.dtype() == Dtype::f32 ? linear_of<float, float>
-                                            : linear_of<double, double>;
-  return of(x, weight, bias);
+  return x.dtype() == Dtype::f32 ? linear_of<float>(x, weight, bias) : linear_of<double>(x, weight, bias);
 }
 
 }  // namespace isobar

@@ -4,8 +4,6 @@
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../same_tensors.h"
-#include "../scoped_variable.h"
-#include "../skip.h"
 
 namespace isobar::linear_cross_entropy_test {
 
@@ -55,20 +53,6 @@ TEST_CASE("the mean over no rows is NaN, and its gradients are those of a produc
   const std::vector<Tensor> gradients = tape.gradient(loss, {x, weight});
   CHECK(gradients[0].shape() == Shape{0, 4});
   CHECK(gradients[1].to_vector<double>() == std::vector<double>(12, 0.0));
-}
-
-TEST_CASE("products on bf16 operands are those of linear on bf16 operands") {
-  const ScopedVariable emulated("ISOBAR_BF16", "emulated");
-  const WithPrecision scope(Precision::bf16);
-  if (recording.precision != Precision::bf16) return skip(bf16_obstacle());
-  const Problem problem(600, 16, 3000, Dtype::f32);
-  // Here dz is rounded, there dz · dloss: 2⁻⁹ either way.
-  check_close(problem.fused(), problem.composed(), 4e-3);
-  const Derived rounded = problem.fused();
-  const WithPrecision f32(Precision::f32);
-  const double apart = difference(rounded.dw, problem.fused().dw);
-  CHECK(apart > 1e-4);  // 2⁻⁹ a rounding: the operands were rounded
-  CHECK(apart < 0.02);
 }
 
 TEST_CASE("a vocabulary of 50,257 takes 2048 rows through a third of what the logits alone would") {

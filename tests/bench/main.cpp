@@ -3,7 +3,6 @@
 //   bench                                     every case, as a table
 //   bench --filter '^rmsnorm' --threads 1     some of them, with one thread
 //   bench --filter lm_nanogpt --steps 300     exactly so many steps: page faults and storage allocations
-//   bench --filter lm_babygpt --precision bf16
 //   bench --list
 //   bench --check tests/bench/kept.jsonl      has anything become slower, or asks for more?  Exits with 1 if so
 //
@@ -36,7 +35,6 @@ struct BenchOptions {
   int64_t threads = 1;
   bool threads_given = false;
   TimingOptions timing;
-  std::string precision = "f32";
   bool json = false, list = false;
   std::string keep, check;  // files of kept rows
   bool counts = false;
@@ -77,7 +75,6 @@ Json counted(const Case& chosen) {
 }
 
 Json measured(const Case& chosen, const BenchOptions& line) {
-  const WithPrecision precision(precision_from_name(line.precision));
   if (line.counts) return counted(chosen);
   const Timing timing = time_step(chosen.setup(), line.timing);
   const double peak = peak_mib();  // before the limit takes memory of its own
@@ -85,7 +82,6 @@ Json measured(const Case& chosen, const BenchOptions& line) {
   const double limit = limit_of(chosen.work, {.min_seconds = std::min(0.05, line.timing.min_seconds)});
   Json result = {{"bench", chosen.name},
                  {"threads", line.threads},
-                 {"precision", name_of(recording.precision)},
                  {"median_ms", timing.median_seconds * 1e3},
                  {"min_ms", timing.min_seconds * 1e3},
                  {"derived", rate},
@@ -108,7 +104,6 @@ Json run_in_child(const Case& chosen, const BenchOptions& line) {
   std::vector<std::string> words{"--only",        chosen.name,
                                  "--threads",     std::to_string(line.threads),
                                  "--min-time",    fmt::format("{}", timing.min_seconds),
-                                 "--precision",   line.precision,
                                  "--repetitions", std::to_string(timing.repetitions)};
   if (line.counts) words.push_back("--counts");
   if (timing.steps > 0) words.insert(words.end(), {"--steps", std::to_string(timing.steps)});
@@ -144,9 +139,6 @@ void run_all(const BenchOptions& line) {
     for (const auto& [key, value] : environment.items())
       if (key != "bench")
         fmt::print("{:<10} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
-
-  if (const std::string obstacle = bf16_obstacle(); line.precision == "bf16" && !obstacle.empty())
-    fmt::print(stderr, "bench: --precision bf16: {}; products stay in f32\n", obstacle);
 
   Table table({"case", "median ms", "min ms", "derived", "unit", "limit", "share", "peak MiB", "steps",
                "page faults", "allocations"},
@@ -208,7 +200,6 @@ int main(int argc, char** argv) {
   tool.option("--repetitions", line.timing.repetitions, "repetitions, of which the median counts",
               at_least(1));
   tool.option("--min-time", line.timing.min_seconds, "seconds that a repetition lasts at least", above(0));
-  tool.option("--precision", line.precision, "what matrix products multiply", one_of({"f32", "bf16"}));
   tool.option("--json", line.json, "one JSON object a line");
   tool.option("--list", line.list, "print the names of the cases and stop");
   tool.option("--keep", line.keep, "write shares and counts, with 1 thread and --threads, into this file");

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../../core/bf16.h"
+#include "../../core/blas.h"
 #include "../../core/rng.h"
 
 namespace isobar {
@@ -15,14 +15,7 @@ namespace isobar {
 template <class T>
 std::vector<T> random_numbers(int64_t n, const char* name) {
   const Rng rng = Rng(1).split(name);
-  if constexpr (std::is_same_v<T, Bf16>) {
-    const Tensor x = rng.normal(Shape{n});
-    std::vector<Bf16> rounded(n);
-    to_bf16(n, x.data<float>(), rounded.data());
-    return rounded;
-  } else {
-    return rng.normal(Shape{n}, 0, 1, dtype_of<T>()).template to_vector<T>();
-  }
+  return rng.normal(Shape{n}, 0, 1, dtype_of<T>()).template to_vector<T>();
 }
 
 struct Problem {
@@ -32,13 +25,13 @@ struct Problem {
   bool bias = false;
 };
 
-// A product whose operands, of type In, are held here. C starts with numbers of its own.
-template <class T, class In = T>
+// A product whose operands are held here. C starts with numbers of its own.
+template <class T>
 struct Product {
   explicit Product(const Problem& p) {
     const int64_t a_step = (p.transpose_a ? p.m : p.k) + p.gap, b_step = (p.transpose_b ? p.k : p.n) + p.gap;
-    a = random_numbers<In>(a_step * (p.transpose_a ? p.k : p.m), "a");
-    b = random_numbers<In>(b_step * (p.transpose_b ? p.n : p.k), "b");
+    a = random_numbers<T>(a_step * (p.transpose_a ? p.k : p.m), "a");
+    b = random_numbers<T>(b_step * (p.transpose_b ? p.n : p.k), "b");
     c = random_numbers<T>((p.n + p.gap) * p.m, "c");
     if (p.bias) bias = random_numbers<T>(p.n, "bias");
     g = {p.m, p.n, p.k, {nullptr, a_step}, {nullptr, b_step}, {nullptr, 0}, {nullptr, p.n + p.gap}};
@@ -54,21 +47,10 @@ struct Product {
     g.start.data = bias.empty() ? nullptr : bias.data();
     if (accumulates) g.start = g.c;
   }
-  double at_a(int64_t i, int64_t l) const { return value(*g.a.at(i, l)); }
-  double at_b(int64_t l, int64_t j) const { return value(*g.b.at(l, j)); }
 
-  Gemm<T, In> g;
-  std::vector<In> a, b;
-  std::vector<T> c, bias;
+  Gemm<T> g;
+  std::vector<T> a, b, c, bias;
   bool accumulates;
-
- private:
-  static double value(In x) {
-    if constexpr (std::is_same_v<In, Bf16>)
-      return to_float(x);
-    else
-      return x;
-  }
 };
 
 // sum += a b and size += |a b|, element by element. The innermost of the three loops: sanitizers would slow
@@ -84,24 +66,23 @@ __attribute__((no_sanitize("address", "undefined"))) inline void add_terms(int64
 
 // Compares with three loops in double. The bound is that of any summation order: each of the k products and
 // k sums rounds once, so the error is at most (k + 1) · ε · Σ |a b| (Higham 2002, section 3.1), plus the
-// rounding of the start value. `most` is a smaller one, where errors of long sums cancel in part.
-template <class T, class In = T>
-using Compute = void (*)(const Gemm<T, In>&);
+// rounding of the start value.
+template <class T>
+using Compute = void (*)(const Gemm<T>&);
 
-template <class T, class In = T>
+template <class T>
 void check_against_loops(
-    const Problem& p, std::type_identity_t<Compute<T, In>> compute = [](const Gemm<T, In>& g) { gemm(g); },
-    double most = 1) {
-  Product<T, In> product(p);
+    const Problem& p, std::type_identity_t<Compute<T>> compute = [](const Gemm<T>& g) { gemm(g); }) {
+  Product<T> product(p);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (int64_t i = 0; i < p.m && !p.accumulate; ++i)  // what was there before does not matter
     std::fill_n(product.g.c.at(i, 0), p.n, static_cast<T>(nan));
   const std::vector<T> before = product.c;
   compute(product.g);
-  const Gemm<T, In>& g = product.g;
+  const Gemm<T>& g = product.g;
   std::vector<double> rows(p.k * p.n);  // B with its rows contiguous
   for (int64_t l = 0; l < p.k; ++l)
-    for (int64_t j = 0; j < p.n; ++j) rows[l * p.n + j] = product.at_b(l, j);
+    for (int64_t j = 0; j < p.n; ++j) rows[l * p.n + j] = *g.b.at(l, j);
   std::vector<double> sum(p.n), size(p.n);
   int64_t wrong = 0;
   for (int64_t i = 0; i < p.m; ++i) {
@@ -110,9 +91,8 @@ void check_against_loops(
       size[j] = std::abs(sum[j]);
     }
     for (int64_t l = 0; l < p.k; ++l)
-      add_terms(p.n, product.at_a(i, l), rows.data() + l * p.n, sum.data(), size.data());
-    const double rounding =
-        std::min(most, static_cast<double>(p.k + 2) * double{std::numeric_limits<T>::epsilon()});
+      add_terms(p.n, *g.a.at(i, l), rows.data() + l * p.n, sum.data(), size.data());
+    const double rounding = static_cast<double>(p.k + 2) * double{std::numeric_limits<T>::epsilon()};
     for (int64_t j = 0; j < p.n; ++j)
       wrong += !(std::abs(product.c[i * g.c.row + j] - sum[j]) <= rounding * size[j]);
     for (int64_t j = p.n; j < g.c.row; ++j) wrong += product.c[i * g.c.row + j] != before[i * g.c.row + j];

@@ -109,16 +109,14 @@ TEST_CASE("pieces leave the bits of the recursive tree, whatever the number of t
   }
 }
 
-TEST_CASE("small models' pieces really run side by side, with serial loops and the caller's precision") {
+TEST_CASE("small models' pieces really run side by side, with serial loops") {
   LanguageModel model = small_model();
   const WithThreads two(2);
-  const WithPrecision low(Precision::bf16);
-  const Precision here = recording.precision;
   std::atomic<int> running = 0, wrong = 0, most = 0;
   backward_in_pieces(model, 2,
                      [&](int64_t piece) {
                        ++running;
-                       wrong += threads() != 1 || recording.precision != here;
+                       wrong += threads() != 1;
                        // Each piece waits for the other, which pieces in order could not do; after a minute
                        // it gives up.
                        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);

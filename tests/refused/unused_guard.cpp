@@ -8,7 +8,7 @@ struct Model : isobar::Module {
 int main() {
   Model model;
   isobar::NoTape();
-  isobar::WithPrecision{isobar::Precision::bf16};
+  isobar::WithThreads(2);
   isobar::Evaluation{model};
   isobar::Scope("block");
 }

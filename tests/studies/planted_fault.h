@@ -83,8 +83,7 @@ struct Planting {
   std::unique_ptr<LanguageModel> model;
   BadStep step;
 
-  explicit Planting(const Rng& rng, bool checkpointing = false, int64_t pieces = 1, int64_t rows = 4,
-                    const char* precision = "f32") {
+  explicit Planting(const Rng& rng, bool checkpointing = false, int64_t pieces = 1, int64_t rows = 4) {
     config.n_layer = 2, config.n_head = 2, config.n_kv_head = 1;
     config.n_embd = fault_width, config.block_size = fault_length;
     config.norm = "planted";
@@ -92,7 +91,6 @@ struct Planting {
     config.dropout = 0.1;
     config.batch_size = rows / pieces, config.gradient_accumulation_steps = pieces;
     config.activation_checkpointing = checkpointing;
-    config.precision = precision;  // f32 where bf16 cannot run
     std::string letters;
     for (char c = 'a'; c <= 'p'; ++c) letters.push_back(c);
     step.before.tokenizer =

@@ -86,8 +86,6 @@ void LmConfig::fields(Fields& f) {
   f("weight_decay", weight_decay, "decay of matrices, by either optimizer", at_least(0));
   f("decay_embeddings", decay_embeddings, "weight decay for embeddings and an untied output matrix too");
   f("grad_clip", grad_clip, "bound on the norm of all gradients; 0: none", at_least(0));
-  f("precision", precision, "what matrix products multiply (sums, weights and moments stay f32)",
-    {"f32", "bf16"});
   f("on_nan", on_nan, "what a loss or gradient that is not finite does: end the run, or drop the step",
     {"stop", "skip"});
   f("anomaly", anomaly, "check the result of every op, forward and backward, at every step");

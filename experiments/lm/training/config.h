@@ -53,7 +53,6 @@ struct LmConfig : HasFields {
   double weight_decay = 0.1;
   bool decay_embeddings = true;
   double grad_clip = 1;
-  std::string precision = "f32";
   std::string on_nan = "stop";
   bool anomaly = false;
 

@@ -240,7 +240,6 @@ std::string BadRow::text() const {
 
 StepFinding examine(const BadStep& step) {
   const LmConfig config = config_of(step.before);
-  const WithPrecision precision(precision_from_name(config.precision));
   Rerun run{step, model_before(step)};
   const int64_t pieces = config.gradient_accumulation_steps;
   const Rng masks(step.masks_key);
