@@ -116,7 +116,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   LanguageModel model(config.model(tokenizer.vocab_size()), rng.split("model"));
   if (start && run.resume_folder().empty()) load_state(model, start->model);
   Ranks& ranks = run.ranks();
-  LmOptimizer optimizer(model, config, ranks);
+  LmOptimizer optimizer(model, config);
   run.say("{} tokens of {} kinds from {}; {} parameters; {}\n", corpus.tokens(), tokenizer.vocab_size(),
           corpus.source, parameter_count(model), workers(ranks));
   say_shares(run, config.gradient_accumulation_steps);
@@ -166,11 +166,10 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
         watches.emplace_back(model, *observer);
     }
 
-    const Gradients gradients = gradients_of(model, batch, masks, options, optimizer.shards());
+    const Gradients gradients = gradients_of(model, batch, masks, options, ranks);
     watches.clear();
     optimizer.set_rates(step);
     if (gradients.finite()) {
-      if (log) optimizer.shards().spread_gradients();
       if (log) probe.before_step(model);
       optimizer.step(clipping(gradients.norm, config));
       if (log) probe.after_step(model);

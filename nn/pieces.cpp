@@ -6,7 +6,7 @@
 
 #include "../core/parallel.h"
 #include "../core/profile.h"
-#include "../core/ranks/shards.h"
+#include "../core/ranks/sum_over_ranks.h"
 #include "../core/serial_loops.h"
 #include "model.h"
 #include "observe.h"
@@ -205,8 +205,8 @@ Report report_of(Step& step, const IndexRange& share, bool side_by_side, TreeSum
   step.run_share(share, side_by_side, tree);
   blocks = tree.take_blocks();
   const auto results = std::as_bytes(std::span(step.results).subspan(share.begin, share.size()));
-  return {Report::done, std::string(reinterpret_cast<const char*>(results.data()), results.size()) +
-                            Shards::presence(blocks)};
+  return {Report::done,
+          std::string(reinterpret_cast<const char*>(results.data()), results.size()) + presence(blocks)};
 } catch (const NotFinite& failure) {
   return {Report::not_finite, failure.what()};
 } catch (const Error& failure) {
@@ -214,8 +214,7 @@ Report report_of(Step& step, const IndexRange& share, bool side_by_side, TreeSum
 }
 
 // Every rank's share, and what they add up to.
-void run_over_ranks(Step& step, bool side_by_side, Shards& shards) {
-  Ranks& ranks = shards.ranks();
+void run_over_ranks(Step& step, bool side_by_side, Ranks& ranks) {
   const IndexRange mine = ranks.share(step.pieces);
   TreeSum tree(mine.begin);
   std::vector<TreeSum::Block> blocks;
@@ -231,22 +230,21 @@ void run_over_ranks(Step& step, bool side_by_side, Shards& shards) {
     text.erase(0, 1 + bytes);
   }
   const double factor = step.factor();  // throws before any gradient has changed
-  shards.sum(std::move(blocks), reports, step.pieces);
-  for (const Tensor& part : shards.mine()) {
-    Tensor gradient = part.grad();
-    multiply(gradient, factor);
-    if (gradient.defined()) part.set_grad(std::move(gradient));
+  std::vector<Tensor> sums = sum_over_ranks(ranks, std::move(blocks), reports, step.pieces, step.parameters);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    multiply(sums[i], factor);
+    if (sums[i].defined()) step.parameters[i].set_grad(std::move(sums[i]));
   }
 }
 
-void check_shards(Module& model, const Shards& shards) {
+void check_for_ranks(Module& model, const std::vector<Tensor>& parameters) {
   check(
       !has_buffer(model, true),
       "backward_in_pieces: the model has buffers, such as a BatchNorm's running statistics, which each piece changes for "
       "the next; train it in one process");
-  for (const Tensor& part : shards.mine())
+  for (const Tensor& parameter : parameters)
     check(
-        !part.grad().defined(),
+        !parameter.grad().defined(),
         "backward_in_pieces: on several ranks gradients do not add up over calls; take an optimizer's step first");
 }
 
@@ -265,29 +263,21 @@ double backward_of_one(const std::function<Tensor(int64_t)>& loss_of, const Tape
 
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t)>& loss_of,
-                                       const TapeOptions& options) {
-  if (pieces == 1 && !options.higher_order) return {backward_of_one(loss_of, options)};
-  Shards whole(parameters(model));
-  return backward_in_pieces(model, pieces, loss_of, options, whole);
-}
-
-std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
-                                       const std::function<Tensor(int64_t)>& loss_of,
-                                       const TapeOptions& options, Shards& shards) {
+                                       const TapeOptions& options, Ranks& ranks) {
   check(pieces >= 1, "backward_in_pieces: wanted at least one piece, got {}", pieces);
   check(
       !options.higher_order,
       "backward_in_pieces: a piece's tape ends with the piece; take second derivatives on a tape of your own");
-  const bool alone = shards.ranks().size() == 1;
+  const bool alone = ranks.size() == 1;
   if (alone && pieces == 1) return {backward_of_one(loss_of, options)};
   assign_missing_paths(model, model.path(), Module::Naming::lasting);
-  Step step{.parameters = shards.parameters(), .pieces = pieces, .loss_of = loss_of, .options = options};
+  Step step{.parameters = parameters(model), .pieces = pieces, .loss_of = loss_of, .options = options};
   const std::vector<NamedModule> modules = named_modules(model);
   for (const NamedModule& part : modules) part.module->set_pieces(step.number);
   const bool side_by_side = threads() > 1 && goes_side_by_side(model, modules, step.parameters);
   if (!alone) {
-    check_shards(model, shards);
-    run_over_ranks(step, side_by_side, shards);
+    check_for_ranks(model, step.parameters);
+    run_over_ranks(step, side_by_side, ranks);
     return step.losses();
   }
   TreeSum tree;

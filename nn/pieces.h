@@ -20,11 +20,10 @@
 #include <functional>
 
 #include "../autograd/tape.h"
+#include "../core/ranks/ranks.h"
 #include "module.h"
 
 namespace isobar {
-
-class Shards;  // core/ranks/shards.h
 
 constexpr int64_t large_model = int64_t{1} << 22;
 
@@ -50,17 +49,14 @@ constexpr int64_t large_model = int64_t{1} << 22;
 // Throws Error unless pieces >= 1; where every target of the batch is ignored; where some are and the pieces
 // have not equally many targets, or one has two cross-entropies; and what the first piece that fails throws, an Error with the piece's
 // number; no gradient has changed then.
+//
+// Several ranks share the pieces: loss_of is called for this rank's pieces alone, and every rank gets all
+// losses and the whole gradients, with the bits of one process. Throws Error there for a model with running
+// statistics, which each piece changes for the next, and for gradients of an earlier call, to which these do
+// not add up. What a piece throws as an Error reaches all ranks.
 std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
                                        const std::function<Tensor(int64_t piece)>& loss_of,
-                                       const TapeOptions& options = {});
-
-// The same over ranks: each takes its share of the pieces, and loss_of is asked for these alone. All ranks
-// get all losses; shards.mine() get the gradients, and may have none before. Throws Error for a model with
-// running statistics on several ranks: each piece changes them for the next. What a piece throws as an Error
-// reaches all ranks.
-std::vector<double> backward_in_pieces(Module& model, int64_t pieces,
-                                       const std::function<Tensor(int64_t piece)>& loss_of,
-                                       const TapeOptions& options, Shards& shards);
+                                       const TapeOptions& options = {}, Ranks& ranks = Ranks::alone());
 
 // For Module: throws Error where the module must be a part of the model whose piece calls it.
 void check_outsider(Module& module);

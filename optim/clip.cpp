@@ -1,6 +1,5 @@
 #include "clip.h"
 
-#include <cstring>
 #include <iterator>
 #include <unordered_set>
 
@@ -8,7 +7,6 @@
 #include "../core/kernels/squares.h"
 #include "../core/kernels/sweep.h"
 #include "../core/profile.h"
-#include "../core/ranks/shards.h"
 #include "../core/raw.h"
 
 namespace isobar {
@@ -66,14 +64,6 @@ double largest_of(const std::vector<Tensor>& parameters) {
   return largest;
 }
 
-// The squares of all gradients, from sums(scale) = Σ (scale · dw)² and largest() = max |dw|.
-kernels::Squares squares_of(const auto& sums, const auto& largest) {
-  const double sum = sums(1.0);
-  if (kernels::squares_fit(sum)) return {sum};
-  const double scale = kernels::scale_for(largest());
-  return scale == 1 ? kernels::Squares{sum} : kernels::Squares{sums(scale), scale};
-}
-
 kernels::Squares squares_of(const std::vector<Tensor>& listed) {
   const Phase phase("gradient norm");
   std::vector<Tensor> shorter;
@@ -81,58 +71,20 @@ kernels::Squares squares_of(const std::vector<Tensor>& listed) {
   for (const Tensor& parameter : parameters)
     if (const Tensor& dw = parameter.grad(); dw.defined() && !dw.is_contiguous())
       store_gradient(parameter, raw::contiguous(dw));
-  const auto sums = [&](double scale) {
+  const auto sum_of = [&](double scale) {
     return sweep_over_gradients(parameters).sum([&](size_t i, int64_t begin, int64_t end) {
       return sum_of_squares(parameters[i].grad(), begin, end, scale);
     });
   };
-  return squares_of(sums, [&] { return largest_of(parameters); });
+  const double sum = sum_of(1);
+  if (kernels::squares_fit(sum)) return {sum};
+  const double scale = kernels::scale_for(largest_of(parameters));
+  return scale == 1 ? kernels::Squares{sum} : kernels::Squares{sum_of(scale), scale};
 }
 
 }  // namespace
 
 double grad_norm(const std::vector<Tensor>& listed) { return squares_of(listed).root(); }
-
-// The borders of shards are borders of the sweep's runs, where every parameter has a gradient: each rank
-// gives the sums of its runs. Else the runs lie elsewhere, and all gradients come to every rank.
-double grad_norm(const Shards& shards) {
-  Ranks& ranks = shards.ranks();
-  const std::vector<Tensor>& parameters = shards.parameters();
-  const std::vector<Tensor>& mine = shards.mine();
-  if (ranks.size() == 1) return grad_norm(parameters);
-  if (!std::all_of(mine.begin(), mine.end(), [](const Tensor& part) { return part.grad().defined(); })) {
-    shards.spread_gradients();
-    const double norm = grad_norm(parameters);
-    shards.clear_gradients();
-    return norm;
-  }
-  const Phase phase("gradient norm");
-  const kernels::Sweep sweep(parameters.size(), [&](size_t i) { return parameters[i].numel(); });
-  const auto sums = [&](double scale) {
-    std::string own;
-    sweep.sum_in_order([&](size_t i, int64_t begin, int64_t end) {
-      const auto [owner, first] = shards.owner(i, begin);
-      if (owner != ranks.rank()) return 0.0;
-      const double sum = sum_of_squares(mine[i].grad(), begin - first, end - first, scale);
-      own.append(reinterpret_cast<const char*>(&sum), sizeof sum);
-      return sum;
-    });
-    const std::vector<std::string> all = ranks.gather(own);
-    std::vector<size_t> used(all.size(), 0);
-    return sweep.sum_in_order([&](size_t i, int64_t begin, int64_t) {
-      const auto owner = static_cast<size_t>(shards.owner(i, begin).rank);
-      double sum = 0;
-      std::memcpy(&sum, &all[owner][used[owner]], sizeof sum);
-      used[owner] += sizeof sum;
-      return sum;
-    });
-  };
-  const auto largest = [&] {
-    const std::vector<double> all = ranks.gather({largest_of(mine)}, ranks.size());
-    return *std::max_element(all.begin(), all.end());
-  };
-  return squares_of(sums, largest).root();
-}
 
 double clip_factor(double norm, double max_norm) {
   check(max_norm >= 0, "clip: max_norm must not be negative, got {}", max_norm);

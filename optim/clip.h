@@ -13,14 +13,10 @@
 
 namespace isobar {
 
-class Shards;  // core/ranks/shards.h
-
 // √(Σ dw²) over every element of every parameter's gradient, summed in double; parameters without a gradient
 // count as zeros, and without any gradient it is 0. A parameter that is listed twice counts once. NaN and
 // infinite gradients show in the result.
 double grad_norm(const std::vector<Tensor>& parameters);
-// The same, to the bit, where each rank has the gradients of its shard (core/ranks/shards.h).
-double grad_norm(const Shards& shards);
 
 // max_norm / (norm + 1e-6) where that is below one, as torch.nn.utils.clip_grad_norm_, else one. NaN for a
 // NaN norm, and for an infinite one: an infinite gradient has no factor, and of finite ones with such a norm

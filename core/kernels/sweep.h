@@ -41,17 +41,6 @@ class Sweep {
     return lane_sum(chunks, [&](int64_t chunk) { return partial[chunk]; });
   }
 
-  // The same on this thread alone, one interval after the other; for a body that knows its sums.
-  template <class Body>
-  double sum_in_order(const Body& body) const {
-    const int64_t chunks = chunk_count(first_[count_], grain);
-    const Scratch<double> partial(chunks, 0);
-    for (int64_t chunk = 0; chunk < chunks; ++chunk)
-      intervals(chunk * grain, std::min((chunk + 1) * grain, first_[count_]),
-                [&](size_t i, int64_t from, int64_t to) { partial[chunk] += body(i, from, to); });
-    return lane_sum(chunks, [&](int64_t chunk) { return partial[chunk]; });
-  }
-
  private:
   // The intervals between two positions of the concatenation.
   template <class Body>

@@ -3,7 +3,7 @@
 //
 //   Ranks ranks;                                        // joins the others; first in main
 //   const IndexRange mine = ranks.share(pieces);        // this rank's pieces: the same division for all
-//   Shards(parameters, ranks).sum(…);                   // over all pieces, in one tree's order (shards.h)
+//   sum_over_ranks(ranks, …);                           // gradients of all pieces (sum_over_ranks.h)
 //   ranks.gather(losses, pieces);                       // one number a piece, in order, on every rank
 //   each(nets, train);                                  // of experiments/harness: nets on the next free rank
 //
@@ -91,7 +91,7 @@ class Ranks {
   bool stop_asked() const { return size_ == 1 ? asks_ : asked_; }
 
   // Messages, for what builds on ranks.
-  enum class Tag { gather, sum, spread, collect, job, alive, end };
+  enum class Tag { gather, block, sum, job, alive, end };
   struct Message {
     int peer;
     size_t number;

@@ -1,5 +1,5 @@
 // The plugin: RankLink on MPI, with calls of version 3.1 of its standard. MPI moves bytes; who adds numbers,
-// and in which order, is core/ranks/shard_sum.cpp.
+// and in which order, is core/ranks/sum_over_ranks.cpp.
 #include <mpi.h>
 
 #include <algorithm>

@@ -100,8 +100,7 @@ Trained TextTask::train(const Contestant& contestant, const Training& wanted) co
     Probe probe;
     std::optional<Watch> watching;
     if (step == 0 || step + 1 == config_.steps) watching.emplace(*made, probe);
-    const Gradients gradients =
-        gradients_of(*made, batch(rng, step), rng.split("dropout").split(step), {}, optimizer.shards());
+    const Gradients gradients = gradients_of(*made, batch(rng, step), rng.split("dropout").split(step));
     if (!gradients.finite()) return trained;
     trained.losses.push_back(gradients.loss);
     if (step == 0) trained.start = stream_of(probe);

@@ -80,7 +80,7 @@ void Session::go_on(LanguageModel& model) {
         "--corpus: this is not the text that the run in '{}' learned from; name that one", folder);
   check(then.key == now_.key, "--resume: '{}': its random numbers are not those of its seed", folder);
   load_state(model, then.model);
-  optimizer_.load(then.optimizer);
+  load_state(optimizer_, then.optimizer);
   ranks_.check_same("a newest checkpoint of step", std::to_string(then.step),
                     "give every rank the same folder");
   check(then.lines.modules != Run::Lines::unknown,
@@ -171,7 +171,7 @@ void Session::save() { save({.step = saved_step_ != now_.step}); }
 void Session::save(SaveAs as) {
   if (!as.step && !as.best) return;
   const Phase phase("checkpoints");
-  now_.optimizer = optimizer_.whole_state();
+  now_.optimizer = named_state(optimizer_);
   if (ranks_.size() > 1)
     check_same_weights(ranks_, now_.model, fmt::format("after step {}", now_.step), run_.resume_command());
   const std::string bad = ranks_.gather(ranks_.first() ? not_finite(now_) : "")[0];

@@ -8,7 +8,6 @@
 #include "../../autograd/check/tape_trace.h"
 #include "../../autograd/recompute.h"
 #include "../../core/profile.h"
-#include "../../core/ranks/shards.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../message_of.h"
@@ -304,15 +303,12 @@ TEST_CASE("ranks weigh pieces by their targets as one process does, to the bit")
   const std::vector<double> wanted = batch.backward(8);
   run_ranks(3, [&](Ranks& ranks) {
     Classified own({0, 1, 2, 3, -100, -100, -100, 4});
-    Shards shards(parameters(own.model), ranks);
     const auto loss = [&](int64_t i) { return own.loss_of(i, i + 1); };
-    CHECK(backward_in_pieces(own.model, 8, loss, {}, shards) == wanted);
-    shards.spread_gradients();
+    CHECK(backward_in_pieces(own.model, 8, loss, {}, ranks) == wanted);
     CHECK(same_bits(own.model.weight.grad(), batch.model.weight.grad()));
-    clear_gradients(shards.mine());
-    shards.clear_gradients();
+    clear_gradients(parameters(own.model));
     own.targets = full({8}, -100, Dtype::i64);
-    CHECK(message_of([&] { backward_in_pieces(own.model, 8, loss, {}, shards); }).find("is ignored") !=
+    CHECK(message_of([&] { backward_in_pieces(own.model, 8, loss, {}, ranks); }).find("is ignored") !=
           std::string::npos);
   });
 }
@@ -321,15 +317,14 @@ TEST_CASE(
     "every rank has the losses of all pieces and hears the one that fails; gradients want a step between") {
   run_ranks(2, [](Ranks& ranks) {
     Linear model(3, 1, Rng(1));
-    Shards shards(parameters(model), ranks);
     const auto loss = [&](int64_t i) { return sum(model(Rng(2).split(i).normal({2, 3}))); };
     const auto failing = [&](int64_t i) { return check(i < 2, "bad rows in {}", i), loss(i); };
-    CHECK(message_of([&] { backward_in_pieces(model, 4, failing, {}, shards); }) ==
+    CHECK(message_of([&] { backward_in_pieces(model, 4, failing, {}, ranks); }) ==
           "piece 3 of 4: bad rows in 2");
-    const std::vector<double> losses = backward_in_pieces(model, 4, loss, {}, shards);
+    const std::vector<double> losses = backward_in_pieces(model, 4, loss, {}, ranks);
     for (int64_t i = 0; i < 4; ++i) CHECK(losses[static_cast<size_t>(i)] == loss(i).item());
     CHECK(
-        message_of([&] { backward_in_pieces(model, 4, loss, {}, shards); }) ==
+        message_of([&] { backward_in_pieces(model, 4, loss, {}, ranks); }) ==
         "backward_in_pieces: on several ranks gradients do not add up over calls; take an optimizer's step first");
   });
 }

@@ -7,7 +7,6 @@
 
 #include <cmath>
 
-#include "../../core/ranks/shards.h"
 #include "../../nn/model.h"
 #include "../../nn/pieces.h"
 
@@ -22,7 +21,7 @@ inline PairsOfPieces pairs_of(int64_t pieces) {
   return pairs;
 }
 
-// By piece; the pairs over and over again, so that each of a dozen ranks owns some.
+// By piece; the pairs over and over again, so that each of a dozen ranks adds some.
 inline std::vector<Tensor> masks_of(int64_t pieces) {
   constexpr float huge = 1 << 30;  // + 64 = 2^30 in f32
   const PairsOfPieces pairs = pairs_of(pieces);
@@ -59,11 +58,9 @@ struct MaskedWeight : Module {
 inline int64_t other_than_documented(const std::vector<Tensor>& masks, Ranks& ranks) {
   const int64_t pieces = std::ssize(masks);
   MaskedWeight model(masks[0].shape());
-  Shards shards(parameters(model), ranks);
   backward_in_pieces(
       model, pieces, [&](int64_t piece) { return sum(model.weight * masks[static_cast<size_t>(piece)]); }, {},
-      shards);
-  shards.spread_gradients();
+      ranks);
   std::vector<float> wanted;
   for (const auto& [i, j] : pairs_of(pieces))
     wanted.push_back(static_cast<float>(pieces - smallest_subtree(0, pieces, i, j)));

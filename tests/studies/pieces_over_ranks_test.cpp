@@ -36,7 +36,7 @@ LmConfig tiny(const std::string& optimizer) {
 std::string trained(const LmConfig& config, Ranks& ranks) {
   constexpr int64_t vocabulary = 300;
   LanguageModel model(config.model(vocabulary), Rng(1));
-  LmOptimizer optimizer(model, config, ranks);
+  LmOptimizer optimizer(model, config);
   const IndexRange mine = ranks.share(config.gradient_accumulation_steps);
   std::string bytes;
   const auto add = [&](const Tensor& x) {
@@ -51,16 +51,14 @@ std::string trained(const LmConfig& config, Ranks& ranks) {
     };
     const Gradients gradients =
         gradients_of(model, {rows("x"), rows("y")}, rng,
-                     {.accumulation_steps = config.gradient_accumulation_steps}, optimizer.shards());
+                     {.accumulation_steps = config.gradient_accumulation_steps}, ranks);
     optimizer.set_rates(static_cast<int64_t>(step) + 1);
     optimizer.step(clipping(gradients.norm, config));
     add(full({}, gradients.loss, Dtype::f64));
     add(full({}, gradients.norm, Dtype::f64));
   }
   for (const Tensor& parameter : parameters(model)) add(parameter);
-  const std::vector<NamedTensor> state = optimizer.whole_state();
-  for (const NamedTensor& named : state)
-    if (ranks.first()) add(named.tensor);
+  for (const NamedTensor& named : named_state(optimizer)) add(named.tensor);
   return bytes;
 }
 
@@ -85,8 +83,8 @@ TEST_CASE("steps of AdamW and Muon with dropout and clipping have the bits of on
       run_ranks(size, [&](Ranks& ranks) {
         CAPTURE(ranks.name());
         const std::string here = trained(config, ranks);
-        CHECK(here.size() == (ranks.first() ? wanted.size() : here.size()));
-        CHECK((std::memcmp(here.data(), wanted.data(), here.size()) == 0));
+        CHECK(here.size() == wanted.size());
+        CHECK((here == wanted));
       });
   }
 }
@@ -96,7 +94,6 @@ TEST_CASE("what a piece throws reaches all ranks, and the first piece's error is
   std::map<int, std::string> said;
   run_ranks(4, [&](Ranks& ranks) {
     Weight model(5);
-    Shards shards(parameters(model), ranks);
     const std::string message = message_of([&] {
       backward_in_pieces(
           model, 8,
@@ -104,12 +101,12 @@ TEST_CASE("what a piece throws reaches all ranks, and the first piece's error is
             check(piece != 3 && piece != 6, "bad rows in {}", piece);
             return sum(model.weight);
           },
-          {}, shards);
+          {}, ranks);
     });
-    for (const Tensor& part : shards.mine()) CHECK_FALSE(part.grad().defined());
+    CHECK_FALSE(model.weight.grad().defined());
     CHECK_THROWS_AS(backward_in_pieces(
                         model, 4, [&](int64_t piece) { return sum(model.weight) * (piece == 1 ? NAN : 1.0); },
-                        {.detect_anomaly = true}, shards),
+                        {.detect_anomaly = true}, ranks),
                     NotFinite);
     const std::lock_guard lock(mutex);
     said[ranks.rank()] = message;
@@ -121,21 +118,19 @@ TEST_CASE("what a piece throws reaches all ranks, and the first piece's error is
 TEST_CASE("running statistics, and gradients of an earlier call, are refused on several ranks") {
   run_ranks(2, [](Ranks& ranks) {
     BatchNorm1d norm(4);
-    Shards of_norm(parameters(norm), ranks);
     CHECK(holds(message_of([&] {
                   backward_in_pieces(
                       norm, 2,
                       [&](int64_t) {
                         return sum(norm(ones({2, 4})));
                       },
-                      {}, of_norm);
+                      {}, ranks);
                 }),
                 "running statistics, which each piece changes for the next; train it in one process"));
     Weight model(5);
-    Shards shards(parameters(model), ranks);
     const auto step = [&] {
       backward_in_pieces(
-          model, 2, [&](int64_t) { return sum(model.weight); }, {}, shards);
+          model, 2, [&](int64_t) { return sum(model.weight); }, {}, ranks);
     };
     CHECK_NOTHROW(step());
     CHECK(holds(message_of(step), "gradients do not add up over calls; take an optimizer's step first"));

@@ -18,39 +18,19 @@ std::vector<Tensor> hidden_matrices(LanguageModel& model) {
   return matrices;
 }
 
-// The parameters' numbers that AdamW has: those whose weight decays first: matrices and, with
-// --decay_embeddings, embeddings and an untied output matrix; norms and biases would only be pulled to zero.
-struct OfAdamW {
-  std::vector<size_t> decayed, rest;
-};
-OfAdamW of_adam_w(LanguageModel& model, const std::vector<Tensor>& parameters, const LmConfig& config) {
+// The parameters that AdamW has. First those whose weight decays: matrices and, with --decay_embeddings,
+// embeddings and an untied output matrix; norms and biases would only be pulled to zero.
+std::vector<ParameterGroup> adam_w_groups(LanguageModel& model, const LmConfig& config) {
   std::unordered_set<const void*> hidden;
   for (const Tensor& matrix : hidden_matrices(model)) hidden.insert(matrix.id());
-  OfAdamW mine;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const bool inside = hidden.contains(parameters[i].id());
+  ParameterGroup decayed, rest{.parameters = {}, .weight_decay = 0.0};
+  for (const Tensor& parameter : parameters(model)) {
+    const bool inside = hidden.contains(parameter.id());
     if (inside && config.optimizer == "muon") continue;
-    const bool decays = inside || (parameters[i].ndim() >= 2 && config.decay_embeddings);
-    (decays ? mine.decayed : mine.rest).push_back(i);
+    const bool decays = inside || (parameter.ndim() >= 2 && config.decay_embeddings);
+    (decays ? decayed : rest).parameters.push_back(parameter);
   }
-  return mine;
-}
-
-std::vector<Tensor> parts(const Shards& shards, const std::vector<size_t>& numbers) {
-  std::vector<Tensor> tensors;
-  for (const size_t i : numbers) tensors.push_back(shards.mine()[i]);
-  return tensors;
-}
-
-std::vector<ParameterGroup> adam_w_groups(LanguageModel& model, const Shards& shards,
-                                          const LmConfig& config) {
-  const OfAdamW of = of_adam_w(model, shards.parameters(), config);
-  return {{.parameters = parts(shards, of.decayed)},
-          {.parameters = parts(shards, of.rest), .weight_decay = 0.0}};
-}
-
-std::vector<Tensor> muon_matrices(LanguageModel& model, const LmConfig& config) {
-  return config.optimizer == "muon" ? hidden_matrices(model) : std::vector<Tensor>();
+  return {decayed, rest};
 }
 
 }  // namespace
@@ -80,15 +60,10 @@ Schedule schedule_of(const LmConfig& config, double lr) {
   return WarmupStableDecay{.lr = lr, .min_lr = min_lr, .warmup = warmup, .decay = decay, .steps = steps};
 }
 
-Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, GradientOptions options) {
-  Shards whole(parameters(model));
-  return gradients_of(model, batch, rng, options, whole);
-}
-
 Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const GradientOptions& options,
-                       Shards& shards) {
+                       Ranks& ranks) {
   const int64_t pieces = options.accumulation_steps;
-  const IndexRange mine = shards.ranks().share(pieces);
+  const IndexRange mine = ranks.share(pieces);
   const int64_t rows = mine.size() > 0 ? batch.x.size(0) / mine.size() : 0;
   check(rows * mine.size() == batch.x.size(0), "gradients_of: wanted {} equal pieces of a batch, got {} rows",
         mine.size(), batch.x.size(0));
@@ -101,13 +76,13 @@ Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const 
   double loss = 0;
   try {
     for (const double of_piece : backward_in_pieces(
-             model, pieces, loss_of_piece, {.detect_anomaly = options.check_every_op, .rng = rng}, shards))
+             model, pieces, loss_of_piece, {.detect_anomaly = options.check_every_op, .rng = rng}, ranks))
       loss += of_piece / static_cast<double>(pieces);
   } catch (const NotFinite& error) {
     const double unknown = std::numeric_limits<double>::quiet_NaN();
     return {.loss = unknown, .norm = unknown, .bad_op = error.what()};
   }
-  return {.loss = loss, .norm = grad_norm(shards)};
+  return {.loss = loss, .norm = grad_norm(parameters(model))};
 }
 
 double clipping(double norm, const LmConfig& config) {
@@ -132,20 +107,14 @@ double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64
   return total / static_cast<double>(batches);
 }
 
-LmOptimizer::LmOptimizer(LanguageModel& model, const LmConfig& config, Ranks& ranks)
-    : shards_(parameters(model), ranks, muon_matrices(model, config)),
-      adam_w_(adam_w_groups(model, shards_, config), adam_w_options(config)),
+LmOptimizer::LmOptimizer(LanguageModel& model, const LmConfig& config)
+    : model_(model),
+      adam_w_(adam_w_groups(model, config), adam_w_options(config)),
       adam_w_rate_(schedule_of(config)),
       muon_rate_(schedule_of(config, config.muon_lr)) {
-  const OfAdamW of = of_adam_w(model, shards_.parameters(), config);
-  in_adam_w_ = of.decayed;
-  in_adam_w_.insert(in_adam_w_.end(), of.rest.begin(), of.rest.end());
-  if (config.optimizer != "muon") return;
-  for (const Tensor& matrix : hidden_matrices(model))
-    in_muon_.push_back(std::ranges::find(shards_.parameters(), matrix.id(), &Tensor::id) -
-                       shards_.parameters().begin());
-  muon_.emplace(parts(shards_, in_muon_),
-                MuonOptions{.momentum = config.muon_momentum, .weight_decay = config.weight_decay});
+  if (config.optimizer == "muon")
+    muon_.emplace(hidden_matrices(model),
+                  MuonOptions{.momentum = config.muon_momentum, .weight_decay = config.weight_decay});
 }
 
 void LmOptimizer::set_rates(int64_t step) {
@@ -156,55 +125,13 @@ void LmOptimizer::set_rates(int64_t step) {
 void LmOptimizer::step(double factor) {
   adam_w_.step(factor);
   if (muon_) muon_->step(factor);
-  shards_.spread();
-  shards_.clear_gradients();
 }
 
-void LmOptimizer::drop() {
-  clear_gradients(shards_.mine());
-  clear_gradients(shards_.parameters());
-}
+void LmOptimizer::drop() { clear_gradients(parameters(model_)); }
 
 void LmOptimizer::fields(Fields& f) {
   f("adam_w", adam_w_);
   if (muon_) f("muon", *muon_);
-}
-
-// An optimizer's state is its counts of steps, then for each parameter as many tensors.
-std::vector<std::optional<size_t>> LmOptimizer::parameters_of(const std::vector<NamedTensor>& state) const {
-  std::vector<std::optional<size_t>> of;
-  for (const auto& [name, tensor] : state) {
-    of.emplace_back();
-    const std::string own = name.substr(name.find('.') + 1);  // "3.first_moment"
-    if (own != "steps") of.back() = (name.starts_with("muon.") ? in_muon_ : in_adam_w_)[std::stoul(own)];
-  }
-  return of;
-}
-
-std::vector<NamedTensor> LmOptimizer::whole_state() {
-  std::vector<NamedTensor> state = named_state(*this);
-  const std::vector<std::optional<size_t>> of = parameters_of(state);
-  std::vector<Tensor> cut;
-  std::vector<size_t> like;
-  for (size_t k = 0; k < state.size(); ++k)
-    if (of[k]) {
-      cut.push_back(state[k].tensor);
-      like.push_back(*of[k]);
-    }
-  const std::vector<Tensor> whole = shards_.collect(cut, like);
-  for (size_t k = 0, next = 0; k < state.size(); ++k)
-    if (of[k]) state[k].tensor = whole[next++];
-  return state;
-}
-
-void LmOptimizer::load(const std::vector<NamedTensor>& whole) {
-  std::vector<NamedTensor> state = whole;
-  const std::vector<NamedTensor> mine = named_state(*this);
-  const std::vector<std::optional<size_t>> of = parameters_of(mine);
-  for (size_t k = 0; k < mine.size(); ++k)
-    for (NamedTensor& one : state)
-      if (of[k] && one.name == mine[k].name) one.tensor = shards_.part(*of[k], one.tensor);
-  load_state(*this, state);
 }
 
 }  // namespace isobar

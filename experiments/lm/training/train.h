@@ -2,7 +2,7 @@
 // gain_of() in small_config.cpp is the shortest such loop.
 #pragma once
 
-#include "../../../core/ranks/shards.h"
+#include "../../../core/ranks/ranks.h"
 #include "../../../data/text.h"
 #include "../../../optim/optim.h"
 #include "config.h"
@@ -25,17 +25,16 @@ struct GradientOptions {
 };
 
 // Goes forward and back through a batch and leaves the gradients on the model. `rng` draws dropout's masks,
-// for each piece others. Throws Error where the batch cannot be cut into equal pieces.
+// for each piece others. Ranks share the pieces, and `batch` has the rows of this rank's. Throws Error where
+// the batch cannot be cut into equal pieces.
 struct Gradients {
   double loss;              // nats per token
   double norm;              // of all gradients together
   std::string bad_op = "";  // with check_every_op: the first op whose result is not finite
   bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 };
-Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, GradientOptions options = {});
-// The same over ranks: `batch` has the rows of this rank's pieces, and shards.mine() get the gradients.
-Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const GradientOptions& options,
-                       Shards& shards);
+Gradients gradients_of(Module& model, const Batch& batch, const Rng& rng, const GradientOptions& options = {},
+                       Ranks& ranks = Ranks::alone());
 
 // What the optimizer multiplies gradients of this norm with.
 double clipping(double norm, const LmConfig& config);
@@ -53,36 +52,24 @@ double mean_loss(Module& model, const TokenDataset& data, int64_t batches, int64
 // --- LmOptimizer: train_lm's optimizer. With --optimizer adamw one AdamW moves all parameters; with muon the
 // matrices inside the blocks have Muon, and embeddings, output matrix and vectors AdamW, each with its own
 // rate on one schedule (Jordan et al. 2024, "Muon").
-//
-// Over ranks each moves its shard (core/ranks/shards.h), and the state is cut likewise.
 class LmOptimizer : public HasFields {
  public:
   // `model` must outlive it.
-  LmOptimizer(LanguageModel& model, const LmConfig& config, Ranks& ranks = Ranks::alone());
-
-  // For gradients_of.
-  Shards& shards() { return shards_; }
+  LmOptimizer(LanguageModel& model, const LmConfig& config);
 
   // The rates that the schedule has for `step`.
   void set_rates(int64_t step);
-  // Uses up the gradients, which count `factor` times. All ranks have all weights then.
+  // Uses up the gradients, which count `factor` times.
   void step(double factor);
   // Throws the gradients away.
   void drop();
   // AdamW's rate.
   double lr() const { return adam_w_.lr(); }
-  // The state of both, as "adam_w" and "muon": on several ranks, of this rank's shard.
+  // The state of both, as "adam_w" and "muon".
   void fields(Fields& f) override;
-  // The whole state, as one process has it: on the first rank; the others get no more than they had.
-  std::vector<NamedTensor> whole_state();
-  void load(const std::vector<NamedTensor>& whole);
 
  private:
-  // Of a state's tensors, by name, the parameters that they are like; none for counts of steps.
-  std::vector<std::optional<size_t>> parameters_of(const std::vector<NamedTensor>& state) const;
-
-  Shards shards_;
-  std::vector<size_t> in_adam_w_, in_muon_;  // parameters, in the order that each has them
+  LanguageModel& model_;
   AdamW adam_w_;
   std::optional<Muon> muon_;
   Schedule adam_w_rate_, muon_rate_;
