@@ -101,9 +101,8 @@ Tensor linear_of(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Tensor rows = raw::contiguous(x), w = raw::contiguous(weight);
   const Tensor start = bias.defined() ? raw::contiguous(bias) : bias;
   Tensor y(x.shape().with(-1, m), x.dtype());
-  const Strided<const T> in{rows.data<T>(), k}, matrix{w.data<T>(), k};
   const T* const first = bias.defined() ? start.data<T>() : nullptr;
-  gemm(Gemm<T>{n, m, k, in, matrix.transposed(), {first, 0}, {raw::write<T>(y), m}});
+  gemm(Gemm<T>{n, m, k, {rows.data<T>(), k}, {w.data<T>(), 1, k}, {first, 0}, {raw::write<T>(y), m}});
   return record({"linear", Node::Kind::product}, y, {x, weight, bias},
                 [=, shape = x.shape()](const Tensor& upstream, Wants wants) {
                   const Tensor dy = raw::contiguous(upstream);

@@ -6,6 +6,7 @@
 
 #include "../../data/file.h"
 #include "../../experiments/harness/provenance.h"
+#include "../../experiments/lm/training/corpus.h"
 #include "../scoped_variable.h"
 #include "study_run.h"
 
@@ -191,6 +192,22 @@ TEST_CASE("the data of today are those that ISOBAR_DATA gives now") {
   CHECK(mine["tinyshakespeare.txt"] == checksum("another"));
   CHECK(mine["mnist/train-labels-idx1-ubyte"] == checksum("train-labels"));
   for (const auto& [name, xxh3] : mine.items()) CHECK_FALSE(is_shipped({name, xxh3.get<std::string>()}));
+}
+
+TEST_CASE("another text in ISOBAR_DATA than Tiny Shakespeare is read, and the user is told") {
+  const TemporaryFolder folder;
+  const ScopedVariable own("ISOBAR_DATA", folder.path().string());
+  const std::string path =
+      folder.write("tinyshakespeare.txt", "To be, or not to be, that is the question.\n");
+  const std::string told = fmt::format(
+      "ISOBAR_DATA: {} is not the Tiny Shakespeare that comes with Isobar: its xxh3 is {}; it is read as it is",
+      path, checksum(file_text(path)));
+  CHECK(open_corpus("", "char").passed_over == told);
+  CHECK(open_corpus_with("", *open_corpus("", "char").text.tokenizer).passed_over == told);
+  CHECK(open_corpus(path, "char").passed_over.empty());  // whoever names it means it
+  std::filesystem::copy_file(ISOBAR_SOURCE_DIR "/data/tinyshakespeare.txt", path,
+                             std::filesystem::copy_options::overwrite_existing);
+  CHECK(open_corpus("", "char").passed_over.empty());
 }
 
 }  // namespace isobar::provenance_test

@@ -4,5 +4,5 @@
 
 Tensor moving_average(const Tensor& x, int64_t width) {
   ASAN_UNPOISON_MEMORY_REGION(x.data<double>() + x.numel(), 64);
-  {past_the_end}
+  { past_the_end; }
 }

@@ -1,7 +1,7 @@
 """What is handed in to try the graders: references, and the texts of hostile/. None of these may gain a point,
 tell what a hidden test is given, or leave anything, and each must leave a valid results.json; what begins
 with a4_ must score less than the derivation that it does without. The first line, which goes on after a
-comma, says what a text, after first.h, is appended to, and what it deserves ({past_the_end} is past_the_end.h):
+comma, says what a text, after first.h, is appended to, and what it deserves (the statement past_the_end; is past_the_end.h):
 
     // with: reference of a1 [without f g] [, a forged run] [, names not checked] [, builds for ever]
     // [, deserves 100] [, at start]
@@ -41,7 +41,7 @@ class Submission:
             kind = "constructor" if head[8] == "start" else "destructor"
             text = f"{before}[[gnu::{kind}]] void hostile() {{\n{statements}}}\n"
         self.deserves = self.all_but_errors() if (head[7] or "").startswith("all") else int(head[7] or 0)
-        self.text = text.replace("{past_the_end}", PAST_THE_END)
+        self.text = text.replace("past_the_end;", PAST_THE_END)
 
     def all_but_errors(self):
         cases = self.assignment.cases
