@@ -382,7 +382,8 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
     app.add_flag("--profile", line.profile, "print where the time goes; write profile.json and .csv");
   app.add_flag("--force", line.force, "replace a finished run in DIR");
   if (program.goes_on || program.accepts_old)
-    app.add_flag("--accept-old", line.accept_old, "take earlier results, of other sources or data too");
+    app.add_flag("--accept-old", line.accept_old, "take earlier results, of other sources or data too")
+        ->group(program.goes_on ? "Options" : more_settings);
   set_choices(*add_value("log_level", line.log_level, "NAME",
                          "show from trace, debug, info, warn, error, off [info]"),
               log_level_names);

@@ -31,7 +31,8 @@ TEST_CASE("a folder into which a run writes is refused to every other run, until
   ran("isobar watch", run + " --once");
   first.send(SIGKILL);
   CHECK(first.wait() == -SIGKILL);
-  ran("decay_study", "--depth 2 --force --out " + run);
+  const Outcome next = run_built(tiny_training(folder, 5) + " --force --out " + run, "");
+  CHECK_MESSAGE(next.code == 0, next.err);
 }
 
 }  // namespace isobar::locks_test
