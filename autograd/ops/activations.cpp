@@ -19,6 +19,8 @@ constexpr double inv_sqrt2 = 1 / std::numbers::sqrt2;
 constexpr double sqrt_2_over_pi = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
 constexpr double cubic = 0.044715 * sqrt_2_over_pi;
 
+Tensor bounded(const Tensor& x, double bound) { return clamp(x, -bound, bound); }
+
 }  // namespace
 
 Tensor silu(const Tensor& x) {
@@ -41,7 +43,7 @@ Tensor gelu_tanh(const Tensor& x) {
       "gelu_tanh",
       [](auto v) {
         // tanh is ±1 long before: without the bound, its slope 0 would meet an infinite v².
-        const auto u = where(v > 1e6, 1e6, where(v < -1e6, -1e6, v));
+        const auto u = bounded(v, 1e6);
         return v * (1 + tanh(u * (sqrt_2_over_pi + cubic * square(u)))) * 0.5;
       },
       x);

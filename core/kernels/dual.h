@@ -215,12 +215,18 @@ auto minimum(const A& a, const B& b) {
 template <class A, OperandWith<A> B>
 auto isru(const A& a, const B& b) {
   const auto y = chain_both(a, b, []<class T>(Lane<T> x, Lane<T> c) -> Partials<T> {
-    const Lane<T> scale = isru_scale(x), scaled = x * scale;
-    return {rsqrt(scaled * scaled + c * scale * scale), c, x * -0.5};
+    const Lane<T> u = bounded(x, Lane<T>::isru_bound);
+    return {rsqrt(u * u + c), c, u * -0.5};
   });
-  const auto scale = isru_scale(decltype(y.value)(value_of(a)));
-  const auto q = y.value * scale;
-  return chain(y, value_of(a) * scale * y.value, q * q * q);
+  using L = decltype(y.value);
+  const auto q = y.value;
+  return chain(y, bounded(L(value_of(a)), L::isru_bound) * q, q * q * q);
+}
+// With the slopes of x, for functions that are flat beyond the bound.
+template <AnyDual A>
+A bounded(A x, double bound) {
+  x.value = bounded(x.value, bound);
+  return x;
 }
 template <class Mask>
 None choose(const Mask&, None, None) {

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "vmath.h"
 
@@ -68,15 +67,16 @@ struct Lane {
   friend Lane minimum(const Lane& a, const Lane& b) { return where(a < b || a != a, a, b); }
 
   friend Lane sign(const Lane& x) { return where(x > 0, 1, where(x < 0, -1, 0)); }
-  // x / √(x² + c), of scaled numbers where x² would overflow: by a power of two, so no digit changes elsewhere.
-  friend Lane isru(const Lane& x, const Lane& c) {
-    const Lane scale = isru_scale(x), scaled = x * scale;
-    return scaled * rsqrt(scaled * scaled + c * scale * scale);
+  // The nearest number between −bound and bound: two instructions, which give their second operand where one is NaN.
+  friend Lane bounded(const Lane& x, double bound) {
+    const V most(static_cast<T>(bound)), least(static_cast<T>(-bound));
+    return xsimd::max(least, xsimd::min(most, x.v));
   }
-  friend Lane isru_scale(const Lane& x) {
-    constexpr int half = std::numeric_limits<T>::max_exponent / 2;
-    const Lane large = std::ldexp(1.0, half - 2);
-    return where(x > large || x < -large, std::ldexp(1.0, -half - 2), 1);
+  // x / √(x² + c), which is ±1 from the bound on, where x² would soon overflow; c is far below its square.
+  static constexpr double isru_bound = sizeof(T) == 4 ? 0x1p63 : 0x1p511;
+  friend Lane isru(const Lane& x, const Lane& c) {
+    const Lane u = bounded(x, isru_bound);
+    return u * rsqrt(u * u + c);
   }
   // By libm, element by element: e^(s ln x) in registers loses digits as s ln x grows.
   friend Lane pow(const Lane& x, double s) {

@@ -709,10 +709,10 @@ Tensor<T> dyt(const Tensor<T>& x, const Tensor<T>& alpha, const Tensor<T>& weigh
 template <class T>
 Tensor<T> dyisru(const Tensor<T>& x, const Tensor<T>& log_c, const Tensor<T>& weight, const Tensor<T>& bias) {
   return squashed(x, log_c, weight, bias, std::sqrt(static_cast<double>(weight.numel())), [](T v, T p) {
-    const int half = std::numeric_limits<T>::max_exponent / 2;  // v² overflows from 2^half on
-    const T s = std::abs(v) > std::ldexp(T(1), half - 2) ? std::ldexp(T(1), -half - 2) : T(1);
-    const T c = exp(p), of_scaled = 1 / std::sqrt(v * s * (v * s) + c * s * s), q = of_scaled * s;
-    return Slopes<T>{v * s * of_scaled, q * q * q, c, v * T(-0.5) * c};
+    const T bound = sizeof(T) == 4 ? T(0x1p63) : T(0x1p511);  // beyond, v² overflows
+    const T u = v > bound ? bound : v < -bound ? -bound : v;
+    const T c = exp(p), q = 1 / std::sqrt(u * u + c);
+    return Slopes<T>{u * q, q * q * q, c, u * T(-0.5) * c};
   });
 }
 
