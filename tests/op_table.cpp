@@ -41,6 +41,7 @@ std::vector<OpRow> elementwise_rows() {
       {"sigmoid", [](In x) { return sigmoid(x[0]); }, {scaled(3, 3, 5)}},
       {"erf", [](In x) { return erf(x[0]); }, {normal(3, 5)}},
       {"relu", [](In x) { return relu(x[0]); }, {off_zero(3, 5)}},
+      {"relu of many", [](In x) { return relu(x[0]); }, {off_zero(513, 512)}},
       {"gelu", [](In x) { return gelu(x[0]); }, {normal(3, 5)}, fused},
       {"gelu of many", [](In x) { return gelu(x[0]); }, {normal(300, 129)}, fused},
       {"gelu_tanh", [](In x) { return gelu_tanh(x[0]); }, {normal(3, 5)}, fused},

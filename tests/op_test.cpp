@@ -216,6 +216,38 @@ TEST_CASE("an op reads strided input, and a strided gradient from above, as cont
   });
 }
 
+TEST_CASE("second derivatives are the same for a dy of any layout, and reach what dy was computed from") {
+  for_each_row([](const OpRow& row) {
+    // Of Σ dx · u by the inputs and by `from`, of which dy is a view.
+    const auto derivatives = [&](const Tensor& from, const auto& dy_of) {
+      const std::vector<Tensor> leaves = trainable(inputs_of(row));
+      Tape tape({.higher_order = true});
+      const Tensor y = row.f(leaves);
+      Tensor total = full({}, 0, Dtype::f64);
+      for (const Tensor& d : tape.gradient(y, floats(leaves), dy_of(from)))
+        total = total + sum(d * upstream(d));
+      std::vector<Tensor> by = floats(leaves);
+      by.push_back(from);
+      return tape.gradient(total, by);
+    };
+    const auto same = [](const Tensor& from) { return from; };
+    const Tensor dy = upstream(row.f(inputs_of(row)));
+    if (dy.numel() == 0) return;
+    const std::vector<Tensor> expected = derivatives(dy.detach().set_trainable(), same);
+    for (const Tensor& strided : {every_second(dy), columns_first(dy)}) {
+      const std::vector<Tensor> got = derivatives(strided.detach().set_trainable(), same);
+      for (size_t i = 0; i < got.size(); ++i) CHECK(difference(got[i], expected[i]) <= 1e-12);
+    }
+    const auto repeated = [&](const Tensor& from) { return broadcast_to(from, dy.shape()); };
+    const std::vector<Tensor> of_ones = derivatives(ones(dy.shape(), dy.dtype()).set_trainable(), same),
+                              of_one = derivatives(ones({}, dy.dtype()).set_trainable(), repeated);
+    for (size_t i = 0; i + 1 < of_one.size(); ++i) CHECK(difference(of_one[i], of_ones[i]) <= 1e-12);
+    const double whole = sum(of_ones.back()).item();
+    // Sums of up to 2^18 terms in two orders.
+    CHECK(of_one.back().item() == doctest::Approx(whole).epsilon(1e-9));
+  });
+}
+
 TEST_CASE("NaN and infinity make the same elements not finite as in the composed form") {
   const auto finite = [](const Tensor& x) {
     std::vector<bool> elements;

@@ -49,8 +49,8 @@ Tensor unary(OpName name, const Tensor& x) {
 }
 
 // dy where the bits of kernels/relu.h are set, else 0. Linear in dy, so its gradient is the same again.
-Tensor gate(Tensor upstream, const Tensor& bits) {
-  const Tensor dy = raw::contiguous(std::move(upstream));
+Tensor gate(Tensor dy, const Tensor& bits) {
+  dy = contiguous(dy);  // recorded: dx depends on the dy of the caller
   Tensor dx = room_for_gradient(dy);
   dispatch_float("relu", dy.dtype(), [&]<class T>() {
     kernels::relu_backward(dy.numel(), bits.data<int64_t>(), dy.data<T>(), raw::write<T>(dx));
