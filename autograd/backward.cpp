@@ -226,8 +226,14 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   if (!options_.higher_order) pause.emplace();
   std::vector<Tensor> gradients(wanted.size());
   walk(start, seed, wanted, gradients);
-  for (size_t i = 0; i < xs.size(); ++i)
+  for (size_t i = 0; i < xs.size(); ++i) {
     if (!gradients[i].defined()) gradients[i] = zeros(xs[i].shape(), xs[i].dtype());
+    // A gradient that depends on nothing, as that of a linear function, is recorded with the slope 0 by its x, so
+    // that gradient() can be applied to it as well.
+    if (options_.higher_order && !needs_gradient(gradients[i], "gradient"))
+      gradients[i] = record({"constant", Node::Kind::view}, gradients[i].detach(), {xs[i]},
+                            [](const Tensor&) { return Tensor(); });
+  }
   check_own_draws();
   forget_used_slots();
   return gradients;

@@ -258,6 +258,25 @@ TEST_CASE("a higher-order tape keeps its nodes, and every derivative of exp is e
   CHECK(tape.nodes().size() == tape.recorded());
 }
 
+TEST_CASE("a gradient that depends on nothing has the gradient 0 on a higher-order tape") {
+  const Tensor x = leaf(row({1, 2})), w = leaf(row({3, 4}));
+  Tape tape({.higher_order = true});
+  // The Hessian of a linear function, by x and by w, and by a value in the middle.
+  const Tensor middle = x * 2.0;
+  for (const Tensor& slope : tape.gradient(sum(middle) - sum(w), {x, w, middle}))
+    for (const Tensor& second : tape.gradient(sum(slope), {x, w, middle}))
+      CHECK(second.to_vector<double>() == Doubles{0, 0});
+  Tensor y = sum(maximum(x, 0) * x);
+  for (const double wanted : {2.0, 2.0, 0.0, 0.0}) {
+    const Tensor slope = tape.gradient(y, {x})[0];
+    CHECK(select(slope, 0, 0).item() == wanted);
+    y = sum(slope);
+  }
+  tape.backward(y + sum(w));
+  CHECK(w.grad().to_vector<double>() == Doubles{1, 1});
+  CHECK_FALSE(x.grad().defined());
+}
+
 TEST_CASE("a gradient penalty can be trained: backward through a gradient") {
   // y = w x², dy/dx = 2 w x, penalty (2 w x)², its slope by w is 8 w x².
   const Tensor x = leaf(number(3)), w = leaf(number(0.5));
