@@ -257,16 +257,42 @@ void Tape::check_no_constants(int64_t start, const std::vector<Tensor>& xs) cons
           "gradient: a tensor {} was a constant when {} used it; make it trainable before that", x.shape(),
           node.place());
   };
+  each_reached(start, [&](const Node& node) {
+    for (const Node::Input& input : node.inputs)
+      if (input.slot == Node::Input::constant) check_input(node, input);
+  });
+}
+
+// Calls visit(node) for the nodes that are held and that the value in slot `start` depends on, from last to first.
+void Tape::each_reached(int64_t start, const std::function<void(const Node&)>& visit) const {
   TapeVector<uint8_t> reached(start + 1 - first_);
   reached.back() = true;
   for (int64_t slot = start; slot >= first_; --slot) {
     const Node* const node = slots_[slot - first_].node.get();
     if (node == nullptr || !reached[slot - first_]) continue;
-    for (const Node::Input& input : node->inputs) {
-      if (input.slot == Node::Input::constant) check_input(*node, input);
+    visit(*node);
+    for (const Node::Input& input : node->inputs)
       if (input.slot >= first_) reached[input.slot - first_] = true;
-    }
   }
+}
+
+void Tape::note_targets(const Tensor& loss, const TargetCount& targets) {
+  if (holds(loss, first_)) targets_.emplace_back(raw::slot(loss).index, targets);
+}
+
+TargetCount Tape::targets_of(const Tensor& y) const {
+  TargetCount all;
+  if (targets_.empty() || !holds(y, first_)) return all;
+  auto noted = targets_.rbegin();
+  each_reached(raw::slot(y).index, [&](const Node& node) {
+    while (noted != targets_.rend() && noted->first > node.slot) ++noted;
+    for (; noted != targets_.rend() && noted->first == node.slot; ++noted) {
+      all.given += noted->second.given;
+      all.counted += noted->second.counted;
+      all.losses += noted->second.losses;
+    }
+  });
+  return all;
 }
 
 // Visits the nodes that y, in slot `start`, depends on, from last to first. On entry, `sums` holds the
@@ -370,6 +396,7 @@ void Tape::forget_used_slots() {
   if (held_ > 0) return;
   first_ = next_slot();
   slots_.clear();
+  targets_.clear();
   leaf_slots_.clear();
   // Drops leaves that only the tape still holds, such as a step's input that needs a gradient.
   std::erase_if(leaves_, [](const Leaf& leaf) { return raw::Access::handle(leaf.tensor).use_count() == 1; });

@@ -61,11 +61,14 @@ class RecomputeNode final : public Node {
       hash_ = hash_of(y);
     }
     constants_ = std::move(first.constants_);
+    targets_ = std::move(first.targets_);
     if (outer_.pass_ == Tape::Pass::first)
       outer_.constants_.insert(outer_.constants_.end(), constants_.begin(), constants_.end());
     return y;
   }
   const std::vector<Tensor>& leaves() const { return leaves_; }
+  // What the first pass noted, for the result of this node.
+  TapeVector<std::pair<int64_t, TargetCount>> take_targets() { return std::move(targets_); }
 
   void backward(Tensor dy, Wants, std::span<Tensor> sums) override {
     Tape::check_constants(*this, constants_);
@@ -101,6 +104,7 @@ class RecomputeNode final : public Node {
   const Tensor x_;
   std::vector<Tensor> leaves_;
   std::vector<Input> constants_;
+  TapeVector<std::pair<int64_t, TargetCount>> targets_;
   std::vector<Rng> rngs_;
   uint64_t hash_ = 0;  // of the first pass's result
   const Recording recorded_ = recording;
@@ -121,7 +125,9 @@ Tensor recompute(std::function<Tensor(const Tensor&)> f, const Tensor& x) {
   const Tensor y = raw::as_strided(inner, inner.shape(), inner.strides());
   std::vector<const Tensor*> inputs;
   for (const Tensor& leaf : node->leaves()) inputs.push_back(&leaf);
+  const auto targets = node->take_targets();
   tape->append(std::move(node), y, inputs);
+  for (const auto& noted : targets) tape->note_targets(y, noted.second);
   return y;
 }
 

@@ -36,17 +36,11 @@ class ScopeName {
   const std::string* text_ = nullptr;
 };
 
-// The targets that the cross-entropies of a piece (nn/pieces.h) were given, how many of these were not ignored, and the
-// number of cross-entropies.
-struct TargetCount {
-  int64_t given = 0, counted = 0, losses = 0;
-};
-
 struct Recording {
   Tape* tape = nullptr;              // the innermost one that lives on this thread
   uint64_t pieces = 0;               // the step of which a piece (nn/pieces.h) runs on this thread, or 0
   uint64_t paused_through = 0;       // tapes up to this serial number do not record now
-  TargetCount* targets = nullptr;    // of that piece
+  bool counts_targets = false;       // the loss of the piece is weighed by Tape::targets_of()
   bool unmarked = false;             // within NoTape: results without a tape are meant to be constants
   uint64_t mark = 0;                 // of this thread's results without a tape; 0 before the first one
   TapeListener* listener = nullptr;  // sees what is recorded and walked back

@@ -18,6 +18,7 @@
 // does; or detach() what is meant to be a constant.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <unordered_map>
@@ -137,6 +138,12 @@ struct DrawnKeys {
   TapeVector<Draw> draws;
 };
 
+// The targets that cross-entropies were given, how many of these were not ignored, and the number of
+// cross-entropies.
+struct TargetCount {
+  int64_t given = 0, counted = 0, losses = 0;
+};
+
 struct LeafGradient {
   Tensor leaf, gradient;
 };
@@ -183,6 +190,11 @@ class Tape {
   void note_draw(uint64_t key);
   // What random ops have drawn with since the last call, for check_draws(); nothing with TapeOptions::again.
   DrawnKeys take_draws() { return std::exchange(drawn_, {}); }
+  // For a cross-entropy, whose result is `loss`, in a piece (nn/pieces.h).
+  void note_targets(const Tensor& loss, const TargetCount& targets);
+  // The targets of the cross-entropies that y depends on, by ops of this tape that no backward has used up. All of a
+  // recompute() count where y depends on its result.
+  TargetCount targets_of(const Tensor& y) const;
   // The slot of the next op, and whether y was recorded here in slot `first` or later.
   int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
   bool holds(const Tensor& y, int64_t first) const {
@@ -223,6 +235,7 @@ class Tape {
   void walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums);
   static void check_constants(const Node& node, std::span<const Node::Input> constants);
   Tensor checked_gradient(const Node& node, size_t input, Tensor dx);
+  void each_reached(int64_t start, const std::function<void(const Node&)>& visit) const;
   void check_no_constants(int64_t start, const std::vector<Tensor>& xs) const;
   std::vector<std::pair<const void*, std::string>> left_gradients() const;
   void check_result(const Node& node, const Tensor& y) const;
@@ -251,6 +264,7 @@ class Tape {
       leaf_slots_;
   std::unordered_map<std::string, uint64_t> rngs_taken_;
   DrawnKeys drawn_;
+  TapeVector<std::pair<int64_t, TargetCount>> targets_;  // by the slots of the losses, in ascending order
   size_t recorded_ = 0;
   bool walking_ = false;
 };

@@ -93,7 +93,7 @@ struct Step {
     const RecordingGuard guard;
     recording.pieces = number;
     Result& result = results[static_cast<size_t>(piece)];
-    recording.targets = &result.targets;
+    recording.counts_targets = true;
     TapeOptions own = options;
     if (own.rng && pieces > 1) own.rng = own.rng->split(static_cast<uint64_t>(piece));
     Tape tape(own);
@@ -101,6 +101,7 @@ struct Step {
     check(loss.numel() == 1, "backward_in_pieces: a piece's loss must be a single number, got {}",
           loss.shape());
     result.loss = loss.item();
+    result.targets = tape.targets_of(loss);
     const double weight = result.weight();
     if (weight == 0) return std::vector<Tensor>(parameters.size());
     const Tensor share = full(loss.shape(), weight / static_cast<double>(pieces), loss.dtype());
@@ -125,7 +126,7 @@ struct Step {
       check(
           result.targets.losses <= 1,
           "backward_in_pieces: some targets are ignored, and then a piece must have one cross-entropy, got {}, which no "
-          "one weight fits; call backward_in_pieces for each, and compute what is only looked at under NoTape",
+          "one weight fits; call backward_in_pieces for each",
           result.targets.losses);
     for (const Result& result : results)
       check(
@@ -250,10 +251,10 @@ void check_for_ranks(Module& model, const std::vector<Tensor>& parameters) {
 
 double backward_of_one(const std::function<Tensor(int64_t)>& loss_of, const TapeOptions& options) {
   const RecordingGuard guard;
-  TargetCount targets;
-  recording.targets = &targets;
+  recording.counts_targets = true;
   Tape tape(options);
   const Tensor loss = loss_of(0);
+  const TargetCount targets = loss.defined() ? tape.targets_of(loss) : TargetCount();
   check_any_counted(targets.counted > 0 || targets.given == 0);
   tape.backward(loss);
   return loss.item();

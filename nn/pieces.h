@@ -33,8 +33,9 @@ constexpr int64_t large_model = int64_t{1} << 22;
 //
 // Where the cross-entropies of a loss ignore targets (ignore_index), its piece is weighed by the number of
 // targets that count, and a piece with none adds nothing: the gradient is that of cross_entropy over the whole
-// batch. Other terms of such a loss have the same weight; two cross-entropies are refused. The losses that are returned are then multiplied by
-// their weights, whose mean is 1, so that their mean is the loss of the batch.
+// batch. Other terms of such a loss have the same weight; two cross-entropies are refused. One that the
+// loss does not depend on, such as a printed metric, weighs nothing. The losses that are returned are then
+// multiplied by their weights, whose mean is 1, so that their mean is the loss of the batch.
 //
 //   backward_in_pieces(model, 4, [&](int64_t i) {           // answers count, prompts and padding are −100
 //     return cross_entropy(model(part_of(x, i)), part_of(y, i), {.ignore_index = -100});

@@ -47,15 +47,14 @@ struct ClassTargets {
 
   // What the sum of the losses is divided by. A piece that counts no target has weight 0: its loss is 0, not NaN.
   double divisor() const {
-    return counted == 0 && recording.targets != nullptr ? 1 : static_cast<double>(counted);
+    return counted == 0 && recording.counts_targets ? 1 : static_cast<double>(counted);
   }
 
-  // For the piece that runs on this thread, if any, which this loss is a part of.
-  void note() const {
-    if (recording.targets == nullptr || recomputing()) return;
-    recording.targets->given += index.numel();
-    recording.targets->counted += counted;
-    ++recording.targets->losses;
+  // For the piece that runs on this thread, if any, which `loss` may be a part of.
+  Tensor noted(const Tensor& loss) const {
+    if (recording.counts_targets && Tape::active() != nullptr)
+      Tape::active()->note_targets(loss, {index.numel(), counted, 1});
+    return loss;
   }
 };
 
@@ -135,7 +134,6 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
   // The gradient is computed in forward, while each row is in cache: with a large vocabulary the op is bound
   // by memory, and this reads the logits once.
   const bool needed = Tape::active() != nullptr && Tape::active()->needs_gradient(logits);
-  if (needed) wanted.note();
   const Tensor x = raw::contiguous(logits);
   const double count = wanted.divisor();
   Tensor dx = needed ? Tensor(x.shape(), x.dtype()) : Tensor();
@@ -147,10 +145,10 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
     *raw::write<T>(loss) =
         static_cast<T>(kernels::parallel_sum(rows, [=](int64_t r) { return each[r]; }) / count);
   });
-  return record("cross_entropy", loss, {logits}, [dx](const Tensor& dloss) mutable {
+  return wanted.noted(record("cross_entropy", loss, {logits}, [dx](const Tensor& dloss) mutable {
     multiply_in_place(dx, dloss.item());
     return std::move(dx);
-  });
+  }));
 }
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
@@ -171,7 +169,6 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
     return zeroed ? zeros(input.shape(), input.dtype()) : Tensor(input.shape(), input.dtype());
   };
   Tensor dx = room(x, false), dw = room(weight, x.numel() == 0);
-  if (dx.defined() || dw.defined()) wanted.note();
   const double count = wanted.divisor();
   Tensor losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
   dispatch_float("linear_cross_entropy", x.dtype(), [&]<class T>() {
@@ -180,12 +177,12 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
     *raw::write<T>(loss) =
         static_cast<T>(kernels::parallel_sum(losses.numel(), [=](int64_t r) { return each[r]; }) / count);
   });
-  return record({"linear_cross_entropy", Node::Kind::product_loss}, loss, {x, weight},
-                [dx, dw](const Tensor& dloss) mutable {
-                  for (Tensor* gradient : {&dx, &dw})
-                    if (gradient->defined()) multiply_in_place(*gradient, dloss.item());
-                  return std::array{std::move(dx), std::move(dw)};
-                });
+  return wanted.noted(record({"linear_cross_entropy", Node::Kind::product_loss}, loss, {x, weight},
+                             [dx, dw](const Tensor& dloss) mutable {
+                               for (Tensor* gradient : {&dx, &dw})
+                                 if (gradient->defined()) multiply_in_place(*gradient, dloss.item());
+                               return std::array{std::move(dx), std::move(dw)};
+                             }));
 }
 
 }  // namespace isobar
