@@ -61,7 +61,11 @@ ScopeName Module::scope_name() {
   return named() ? path_.load() : recording.scope;
 }
 
-Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next_slot()) {}
+// On a thread that helps to evaluate the module, results are meant to be constants, as in the Evaluation itself.
+Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next_slot()) {
+  if (recording.tape == nullptr && module.evaluations_.load(std::memory_order_relaxed) > 0)
+    recording.unmarked = true;
+}
 
 // Shows y to the observers, and makes it an alias of itself, a node of its own, where there are some or where
 // this call did not compute y (its input, a weight): with the alias, gradients are added in the same order

@@ -8,8 +8,7 @@
 #include "../../autograd/tape.h"
 #include "../../core/parallel.h"
 #include "../../core/serial_loops.h"
-#include "../../nn/linear.h"
-#include "../../nn/model.h"
+#include "../../nn/nn.h"
 #include "../../nn/pieces.h"
 #include "../../optim/optim.h"
 #include "../message_of.h"
@@ -244,6 +243,29 @@ TEST_CASE("assign refuses a value of another thread as ops do, and a buffer take
   CHECK(square(buffer).item() == 4);
 }
 
+TEST_CASE("a buffer takes the mark of the thread that computed what it is given, whoever gives it") {
+  const Tensor w = leaf(number(3));
+  Tensor buffer = number(0), meant = number(0), copied = number(0);
+  elsewhere([&] {
+    assign(buffer, square(w));
+    Tape own;
+    CHECK(square(buffer).item() == 81);  // a constant of this thread
+    return 0;
+  });
+  elsewhere([&] {
+    const NoTape pause;
+    assign(meant, square(w));
+    return 0;
+  });
+  elsewhere([&] {
+    assign(copied, w);  // a copy of a parameter, as for a target network
+    return 0;
+  });
+  Tape tape;
+  CHECK(message_of([&] { w + buffer; }) == lost("add"));
+  CHECK((w + meant + copied).item() == 3 + 9 + 3);
+}
+
 TEST_CASE("a tensor on a living tape of another thread is refused, and under NoTape it is a constant") {
   const Tensor w = leaf(number(3));
   auto tape = std::make_unique<Tape>();
@@ -291,6 +313,31 @@ TEST_CASE("two trainings side by side that evaluate without NoTape disturb each 
   const double together[] = {first.get(), second.get()};
   CHECK(together[0] == train(1));
   CHECK(together[1] == train(2));
+}
+
+TEST_CASE("what a thread that helps to evaluate a model computed is a constant for a later tape") {
+  Sequential teacher(Linear(2, 2, Rng(1)), Dropout(0.5)), student(Linear(2, 2, Rng(2)));
+  const Tensor x = Rng(3).normal({4, 2});
+  const auto answer = [&] { return softmax(teacher(x)); };
+  Tensor wanted;
+  {
+    const Evaluation here(teacher);
+    wanted = elsewhere(answer);
+  }
+  const auto train = [&](const Tensor& to) {
+    Tape tape;
+    tape.backward(mean(square(student(x) - to)));
+  };
+  train(wanted);
+  // After the evaluation, such a thread could have been meant to record.
+  eval(teacher);
+  CHECK(message_of([&] { train(elsewhere(answer)); }).find("on another thread without a tape") !=
+        std::string::npos);
+  {
+    const Evaluation of_another_model(student);
+    wanted = elsewhere(answer);
+  }
+  CHECK(message_of([&] { train(wanted); }).find("on another thread without a tape") != std::string::npos);
 }
 
 TEST_CASE("micro-batches on several threads take what their caller computed without a tape as constants") {
