@@ -49,12 +49,13 @@ Tensor Module::forward(const Tensor& x) {
 
 // A module without a path that is called outside of any scope is the root of a model: it names those of its
 // modules that have no path yet. Called in another module's scope, it takes that scope's name. On a tape from
-// which masks may be drawn, a provisional path counts as none.
+// which masks may be drawn, a provisional path counts as none, but in an Evaluation, which changes no later mask.
 ScopeName Module::scope_name() {
   mark_untaped();
   if (recording.pieces != 0 && recording.pieces != pieces_) check_outsider(*this);
   const Tape* const tape = Tape::active();
-  const bool draws = tape != nullptr && tape->options().rng.has_value();
+  const bool draws =
+      tape != nullptr && tape->options().rng.has_value() && Evaluation::mode_of(*this) == nullptr;
   const auto named = [&] { return has_path() && (!draws || naming_ == Naming::lasting); };
   if (!named() && recording.scope == nullptr)
     assign_missing_paths(*this, "", draws ? Naming::lasting : Naming::provisional);

@@ -61,6 +61,14 @@ TEST_CASE("an evaluation, an observer or an export changes no mask of the later 
         net(x);
         net.head.parts[1]->operator()(ones({1, 8}));
       },
+      [](Net& net) {  // gradients of a part, on a tape that could draw masks
+        {
+          const Evaluation here(net);
+          Tape tape({.rng = Rng(5)});
+          tape.backward(sum(net.enc(x)));
+        }
+        clear_gradients(parameters(net));
+      },
       [](Net& net) {  // without NoTape
         eval(net);
         net(x);
