@@ -16,9 +16,10 @@
 //   sqrt:        y = √x                dx = dy / (2 y)
 //   rsqrt:       y = 1/√x              dx = −dy · y³ / 2
 //   relu:        y = max(0, x)         dx = dy where x > 0, else 0
+//   isru:        y = x q               dx = dy · c q³, dc = −dy · x q³ / 2, q = 1/√(x² + c)
 //
-// isru, x / √(x² + c), is composed of them. sin and cos reduce arguments of any size exactly: within 3 units
-// of the last digit up to 10³⁰.
+// The slopes of isru do not cancel, as those of the quotient x / √(x² + c) do where x² ≫ c. sin and cos reduce
+// arguments of any size exactly: within 3 units of the last digit up to 10³⁰.
 #include "../../core/kernels/elementary.h"
 
 #include "../../core/kernels/relu.h"
@@ -100,11 +101,21 @@ Tensor isru(const Tensor& x, const Tensor& c) {
                                             : std::numeric_limits<double>::max_exponent) /
                    2;
   const double large = std::ldexp(1.0, half - 2);
-  const Tensor beyond = x > large || x < -large;
-  if (any(beyond).item() == 0) return x / sqrt(square(x) + c);
-  // Where x² would overflow, x and c are scaled by powers of two.
-  const Tensor scale = where(beyond, std::ldexp(1.0, -half - 2), ones({}, x.dtype())), scaled = x * scale;
-  return scaled / sqrt(square(scaled) + c * square(scale));
+  Tensor y, scale;  // undefined: 1
+  {
+    const NoTape pause;
+    const Tensor beyond = x > large || x < -large;
+    // Where x² would overflow, x and c are scaled by powers of two.
+    if (any(beyond).item() != 0) scale = where(beyond, std::ldexp(1.0, -half - 2), ones({}, x.dtype()));
+    const Tensor scaled = scale.defined() ? x * scale : x, shift = scale.defined() ? c * square(scale) : c;
+    y = scaled / sqrt(square(scaled) + shift);
+  }
+  return record("isru", y, {x, c}, [x, c, scale](const Tensor& dy, Wants wants) {
+    const Tensor q =
+        scale.defined() ? rsqrt(square(x * scale) + c * square(scale)) * scale : rsqrt(square(x) + c);
+    return std::array{wants[0] ? dy * (c * q * q * q) : Tensor(),
+                      wants[1] ? dy * (x * q * q * q * -0.5) : Tensor()};
+  });
 }
 
 }  // namespace isobar

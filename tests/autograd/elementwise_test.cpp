@@ -70,6 +70,29 @@ TEST_CASE("bounded activations keep their values and slopes where squares overfl
     });
 }
 
+TEST_CASE(
+    "the slopes of isru and dyisru keep their digits where x² is far above c, on a tape of either kind") {
+  for (const bool higher_order : {false, true})
+    for (const double size : {1.0, 1e4, 1e7, 1e8, 1e30}) {
+      INFO("higher_order ", higher_order, ", size ", size);
+      const Tensor x = row({size}).set_trainable(), c = row({2}).set_trainable(),
+                   log_c = row({std::log(2.0)}).set_trainable();
+      Tape tape({.higher_order = higher_order});
+      // Of x (x² + c)^(−1/2), by the closed forms.
+      const double q = 1 / std::hypot(size, std::sqrt(2.0)), slope = 2 * q * q * q,
+                   by_c = -size * q * q * q / 2;
+      const auto near = [](const Tensor& got, double wanted) {
+        return got.item() == doctest::Approx(wanted).epsilon(1e-13);
+      };
+      const std::vector<Tensor> dx = tape.gradient(isru(x, c), {x, c}),
+                                dt = tape.gradient(dyisru(x, log_c, ones({1}, Dtype::f64), {}), {x, log_c});
+      CHECK((near(dx[0] / slope, 1) && near(dx[1] / by_c, 1)));
+      CHECK((near(dt[0] / slope, 1) && near(dt[1] / (2 * by_c), 1)));
+      if (!higher_order) continue;
+      CHECK(near(tape.gradient(dx[0], {x})[0] / (-6 * size * q * q * q * q * q), 1));
+    }
+}
+
 TEST_CASE("activations stay finite where their exponentials overflow") {
   for_both_dtypes([](Dtype dtype) {
     const Tensor far = row({-1e4, 1e4}, dtype);
