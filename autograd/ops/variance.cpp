@@ -12,6 +12,7 @@
 #include "../tape.h"
 #include "axes.h"
 #include "no_slope.h"
+#include "tiny.h"
 
 namespace isobar {
 namespace {
@@ -83,13 +84,15 @@ Tensor once_differentiable(const Tensor& x) {
   });
 }
 
-// Of numbers divided by a power of two near y, which is exact, so that no square leaves the range.
+// Of numbers divided by a power of two near y, which is exact, so that no square leaves the range. It is at least
+// 2^−100, or 2^−900 for f64, so that no slope does.
 Tensor std_dev_composed(const Tensor& x, const Axes& over, double divisor, const Tensor& y) {
   Tensor scale = raw::clone(y);
   dispatch_float("std_dev", y.dtype(), [&]<class T>() {
     T* to = raw::write<T>(scale);
+    constexpr int least = std::is_same_v<T, float> ? -100 : -900;
     for (int64_t i = 0; i < y.numel(); ++i)
-      to[i] = std::isfinite(to[i]) && to[i] > 0 ? std::ldexp(T{1}, std::ilogb(to[i])) : T{1};
+      to[i] = std::isfinite(to[i]) && to[i] > 0 ? std::ldexp(T{1}, std::max(std::ilogb(to[i]), least)) : T{1};
   });
   const Tensor v = sum_over(square(centred(x, over) / scale), over, true) / divisor;
   const Tensor constant = v == 0;
@@ -121,7 +124,9 @@ Tensor std_dev(const Tensor& x, const AxisList& axes, KeepDim keepdim, double co
   else
     y = record("std_dev", y, {x},
                [spread, y = y.detach(), from = x.shape(), over, divisor](const Tensor& dy) {
-                 return spread.gradient(slope(dy, y), over, divisor, from);
+                 const Tensor scale = scale_of_tiny(y);
+                 if (!scale.defined()) return spread.gradient(slope(dy, y), over, divisor, from);
+                 return spread.gradient(slope(dy, y * scale), over, divisor, from) * scale;
                });
   return keepdim ? y : reshape(y, over.dropped);
 }

@@ -1,4 +1,5 @@
 //   y = (Σ |x|^p)^(1/p)    dx = dy · sign(x) (|x| / y)^(p − 1), 0 where y = 0; no second derivative there
+// For p = 2 that is x · dy / y, of x and y times a power of two where dy / y could leave the range.
 //   p = 1: Σ |x|;  p = ∞: max |x|, both by composition
 // The value is computed in double, and scaled where its powers would overflow or vanish.
 #include <cmath>
@@ -7,7 +8,9 @@
 #include "../../core/kernels/squares.h"
 #include "../tape.h"
 #include "axes.h"
+#include "combine.h"
 #include "no_slope.h"
+#include "tiny.h"
 
 namespace isobar {
 namespace {
@@ -26,11 +29,33 @@ double length(int64_t n, const T* x, double p, const auto& sum) {
   return scale == 1 ? std::pow(all, 1 / p) : std::pow(powers(scale), 1 / p) / scale;
 }
 
+// |x|^q, or sign(x) |x|^q where it is odd; the slope of either is q times the other one of q − 1. So all derivatives
+// at 0 are right, but those of an exponent below 0, which are infinite and refused.
+Tensor power(const Tensor& x, double q, bool odd) {
+  Tensor y = map_elements("norm", x, [q, odd](auto v) {
+    const auto size = std::pow(std::abs(v), static_cast<decltype(v)>(q));
+    return !odd || v > 0 ? size : v < 0 ? -size : v;
+  });
+  return record("power", y, {x}, [x, q, odd](const Tensor& dy) {
+    if (q == 0) return Tensor();
+    check(
+        q >= 1 || any(x == 0).item() == 0,
+        "backward of norm: an element is 0, where a norm whose p is no integer has no derivatives above the p-th; "
+        "leave zeros out, or add a small number to each |x|");
+    return dy * (power(x, q - 1, !odd) * q);
+  });
+}
+
 // dx for a dy and y with extents of one. Divisions by a length of 0 are replaced before they happen, not
 // after: their own slopes would be NaN.
 Tensor slope(const Tensor& x, const Tensor& y, const Tensor& dy, double p) {
   const Tensor nothing = y == 0, divisor = where(nothing, 1, y);
-  if (p == 2) return x * where(nothing, 0, dy / divisor);
+  if (p == 2) {
+    const Tensor scale = scale_of_tiny(y);
+    return scale.defined() ? x * scale * where(nothing, 0, dy / (divisor * scale))
+                           : x * where(nothing, 0, dy / divisor);
+  }
+  if (Tape::active() != nullptr) return power(x / divisor, p - 1, true) * where(nothing, 0, dy);
   const Tensor ratio = where(x == 0, 1, abs(x) / divisor);
   return sign(x) * pow(ratio, p - 1) * where(nothing, 0, dy);
 }

@@ -68,6 +68,59 @@ TEST_CASE("a second derivative is refused where a length or a standard deviation
   CHECK(second([](In x) { return norm(x[0], 1); }, {0, 0}) == Doubles{0, 0});
 }
 
+TEST_CASE("lengths have the derivatives of their powers where an element is 0, or refuse them") {
+  // Of (|x|ᵖ + 1)^(1/p) at x = 0: all are 0 below the p-th, which is (p − 1)! for an even p.
+  const auto derivatives = [](double p, int count) {
+    const Tensor x = row({0, 1}).set_trainable();
+    Tape tape({.higher_order = true});
+    Tensor y = norm(x, p);
+    Doubles all;
+    for (int order = 1; order <= count; ++order) {
+      y = select(tape.gradient(y, {x})[0], 0, 0);
+      all.push_back(y.item());
+    }
+    return all;
+  };
+  CHECK(derivatives(2, 2) == Doubles{0, 1});
+  CHECK(derivatives(4, 4) == Doubles{0, 0, 0, 6});
+  CHECK(derivatives(6, 6) == Doubles{0, 0, 0, 0, 0, 120});
+  CHECK(derivatives(3, 3) == Doubles{0, 0, 0});  // −2 on the left, 2 on the right: as that of |x|
+  CHECK(derivatives(2.5, 2) == Doubles{0, 0});
+  CHECK(derivatives(1.5, 1) == Doubles{0});
+  const std::string refused =
+      "backward of norm: an element is 0, where a norm whose p is no integer has no derivatives above the p-th; leave "
+      "zeros out, or add a small number to each |x|";
+  CHECK(message_of([&] { derivatives(1.5, 2); }) == refused);
+  CHECK(message_of([&] { derivatives(2.5, 3); }) == refused);
+  CHECK(message_of([&] { derivatives(0.5, 2); }) == refused);
+}
+
+TEST_CASE("lengths and deviations of denormal numbers have the slopes of ordinary ones") {
+  for (const bool higher_order : {false, true})
+    for_both_dtypes([&](Dtype dtype) {
+      CAPTURE(higher_order);
+      const double least = dtype == Dtype::f32 ? 0x1p-149 : 0x1p-1074;
+      const auto same = [&](const TensorFunction& f, const Doubles& multiples) {  // of the least number
+        CAPTURE(multiples);
+        const Tensor ordinary = row(multiples, dtype).set_trainable(),
+                     x = (row(multiples, dtype) * least).set_trainable();
+        Tape tape({.higher_order = higher_order});
+        // The results are whole multiples of the least number: nothing of them is lost.
+        check_values(tape.gradient(f({x}), {x}, full({}, 1.7, dtype))[0],
+                     tape.gradient(f({ordinary}), {ordinary}, full({}, 1.7, dtype))[0].to_vector<double>(),
+                     1e-6);
+      };
+      for (const double size : {1.0, 0x1p8, 0x1p20, 0x1p40}) {
+        same([](In x) { return norm(x[0]); }, {size, 0});
+        same([](In x) { return norm(x[0]); }, {3 * size, -4 * size, 0});
+        same([](In x) { return std_dev(x[0], {0}, false, 0); }, {5 * size, 7 * size, 5 * size, 7 * size});
+      }
+    });
+  const Tensor both = reshape(row({0x1p-1030, 0, 3, 4}), {2, 2}).detach().set_trainable();
+  Tape tape;
+  check_values(tape.gradient(sum(norm(both, 2, {1})), {both})[0], {1, 0, 0.6, 0.8}, 1e-15);
+}
+
 TEST_CASE("lengths and deviations of numbers whose powers leave the range of doubles keep their digits") {
   for (const double scale : {0x1p-1000, 0x1p-600, 0x1p-510, 0x1p510, 0x1p600, 0x1p1000})
     for (const bool higher_order : {false, true}) {
