@@ -13,6 +13,7 @@ namespace isobar::raw {
 
 // The tensor's own fields, for the functions below.
 struct Access {
+  using Listing = Tensor::Listing;
   static Tensor::Impl& of(const Tensor& x) { return x.impl(); }
   static const std::shared_ptr<Tensor::Impl>& handle(const Tensor& x) { return x.impl_; }
   static Tensor::Leaf& leaf(const Tensor& x);  // made on first use
@@ -53,8 +54,20 @@ inline const void* address(const Tensor& x) { return Access::address(x, x.dtype(
 inline TapeSlot slot(const Tensor& x) { return Access::of(x).slot; }
 
 // For fields() of models and for optimizers: notes that this trainable tensor belongs to them. Any thread may.
-inline void mark_listed(const Tensor& x) { Access::of(x).listed.store(true, std::memory_order_relaxed); }
-inline bool listed(const Tensor& x) { return Access::of(x).listed.load(std::memory_order_relaxed); }
+inline void mark_listed(const Tensor& x) {
+  Access::of(x).listing.store(Access::Listing::listed, std::memory_order_relaxed);
+}
+inline bool listed(const Tensor& x) {
+  return Access::of(x).listing.load(std::memory_order_relaxed) != Access::Listing::none;
+}
+// For models: notes that another tensor takes the place of this one, until it is listed again.
+inline void mark_replaced(const Tensor& x) {
+  Access::Listing listed = Access::Listing::listed;
+  Access::of(x).listing.compare_exchange_strong(listed, Access::Listing::replaced, std::memory_order_relaxed);
+}
+inline bool replaced(const Tensor& x) {
+  return Access::of(x).listing.load(std::memory_order_relaxed) == Access::Listing::replaced;
+}
 // When the gradient was set; a sum with an earlier one keeps that one's.
 inline GradientAge& gradient_age(const Tensor& x) { return Access::leaf(x).age; }
 

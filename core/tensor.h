@@ -102,6 +102,9 @@ class Tensor {
  private:
   friend struct raw::Access;
   struct Leaf;
+  // Whether fields() of a model, or an optimizer, lists the tensor, so that its gradient is cleared; and whether
+  // another tensor took its place in the model since.
+  enum class Listing : uint8_t { none, listed, replaced };
   struct Impl {
     Shape shape;
     Strides strides{};
@@ -110,7 +113,7 @@ class Tensor {
     Dtype dtype = Dtype::f32;
     bool contiguous = true;
     bool trainable = false;
-    std::atomic<bool> listed = false;  // by fields() of a model, or by an optimizer: its gradient is cleared
+    std::atomic<Listing> listing = Listing::none;
     TapeSlot slot;
     std::shared_ptr<Storage> storage;
     std::unique_ptr<Leaf> leaf;  // made with the first gradient

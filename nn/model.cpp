@@ -24,6 +24,7 @@ class Walk : public Fields {
   void run(HasFields& part) {
     on_struct(path_, part);
     part.fields(*this);
+    if (auto* const module = dynamic_cast<Module*>(&part)) module->note_listed();
   }
 
  protected:
@@ -293,6 +294,7 @@ void convert(HasFields& model, Dtype dtype) {
       converted = cast(tensor.detach(), dtype).set_trainable(tensor.trainable());
       raw::mark_listed(converted);
       if (const auto key = raw::storage(tensor)->key()) raw::storage(converted)->drawn_with(*key);
+      raw::mark_replaced(tensor);
     }
     tensor = converted;
   });

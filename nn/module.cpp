@@ -1,6 +1,7 @@
 #include "module.h"
 
 #include "../core/profile.h"
+#include "../core/raw.h"
 #include "model.h"
 #include "observe.h"
 #include "pieces.h"
@@ -23,11 +24,32 @@ int64_t next_slot() { return Tape::active() != nullptr ? Tape::active()->next_sl
 
 }  // namespace
 
-Module::Module(Module&& other) noexcept { *this = std::move(other); }
+Module::Module(Module&& other) noexcept { take(other); }
 
-// Observers follow a module that moves.
+// Runs before the members of the class that derives from Module are assigned, so that these are the old ones.
 Module& Module::operator=(Module&& other) noexcept {
   if (this == &other) return *this;
+  mark_replaced();
+  take(other);
+  return *this;
+}
+
+// Lets an optimizer that has tensors of this module know that others take their place.
+void Module::mark_replaced() {
+  if (!listed_.load(std::memory_order_relaxed)) return;
+  struct Replaced : Fields {
+    void mark(const Tensor& tensor) {
+      if (tensor.defined()) raw::mark_replaced(tensor);
+    }
+    void on_parameter(std::string_view, Tensor& tensor) override { mark(tensor); }
+    void on_buffer(std::string_view, Tensor& tensor) override { mark(tensor); }
+    void on_part(std::string_view, HasFields& part) override { part.fields(*this); }
+  } replaced;
+  fields(replaced);
+}
+
+// Observers follow a module that moves.
+void Module::take(Module& other) {
   if (observation_ != nullptr) observation_->module = nullptr;
   path_ = other.path_.load();
   naming_ = other.naming_.load();
@@ -35,7 +57,7 @@ Module& Module::operator=(Module&& other) noexcept {
   training_ = other.training_;
   observation_ = std::exchange(other.observation_, nullptr);
   if (observation_ != nullptr) observation_->module = this;
-  return *this;
+  listed_ = other.listed_.exchange(false);
 }
 
 Module::~Module() {

@@ -74,6 +74,7 @@ class Module : public HasFields {
   void set_training(bool training);
   void count_evaluations(int by) const { evaluations_.fetch_add(by, std::memory_order_relaxed); }
   void set_pieces(uint64_t step) { pieces_ = step; }
+  void note_listed() { listed_.store(true, std::memory_order_relaxed); }
   const std::shared_ptr<Observation>& observation();
   bool observed() const;
 
@@ -105,6 +106,8 @@ class Module : public HasFields {
   };
   ScopeName scope_name();
   bool mode_here() const;
+  void take(Module& other);
+  void mark_replaced();
   void show(Tensor& y, const Call& call);
   // Every tensor in a result, nested containers included.
   template <class Many>
@@ -126,6 +129,8 @@ class Module : public HasFields {
   std::atomic<ScopeName> path_ = ScopeName();
   std::atomic<Naming> naming_ = Naming::provisional;
   mutable std::atomic<int> evaluations_ = 0;  // that have this module now, on all threads
+  // Whether a function of model.h has visited fields(), since this module was last moved from.
+  std::atomic<bool> listed_ = false;
   bool training_ = true;
 };
 

@@ -16,6 +16,10 @@
 namespace isobar {
 namespace {
 
+constexpr const char* not_among =
+    "{}: parameter {} {} is not among the model's any more: was the model converted, or a part of it replaced? Make the "
+    "optimizer after that";
+
 void check_setting(const char* op, const char* name, double value) {
   check(value >= 0 && std::isfinite(value), "{}: {} must be finite and not negative, got {}", op, name,
         value);
@@ -132,10 +136,7 @@ void Optimizer::check_followed() const {
   for (const Tensor& tensor : model_()) ids.insert(tensor.id());
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& tensor = parameters_[i].tensor;
-    check(!tensor.trainable() || ids.contains(tensor.id()),
-          "{}: parameter {} {} is not among the model's any more: was the model converted, or a part of it "
-          "replaced? Make the optimizer after that",
-          kind_.op, i, tensor.shape());
+    check(!tensor.trainable() || ids.contains(tensor.id()), not_among, kind_.op, i, tensor.shape());
   }
 }
 
@@ -169,6 +170,10 @@ void Optimizer::check_movable() const {
         "{}: no parameter has a gradient; call tape.backward(loss) before step(), and make the optimizer "
         "after convert() or another replacement of the model's tensors",
         kind_.op);
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& tensor = parameters_[i].tensor;
+    check(!tensor.trainable() || !raw::replaced(tensor), not_among, kind_.op, i, tensor.shape());
+  }
 }
 
 // Takes the pointers for writing before the threads of the step start, because one thread counts versions.

@@ -45,7 +45,8 @@ class Optimizer : public HasFields {
   //
   // Returns how many parameters moved. Throws Error, and moves none, where some are trainable and none of
   // these has a gradient; and where a parameter can get no gradient any more, because the optimizer alone
-  // still holds it: convert() or another replacement gave the model a new tensor. Throws Error, too, where a
+  // still holds it, or a trainable one was replaced by convert(), or by a move to a part of its model, as in
+  // model.head = Linear(…), since a model or an optimizer last listed it. Throws Error, too, where a
   // gradient is a sum across steps: a step of another optimizer on this thread has left it, and a later backward
   // has added to it, as where the loss of a generator reaches the discriminator that is trained next.
   int64_t step(double factor = 1);

@@ -303,6 +303,72 @@ TEST_CASE("a step names a replaced part of the model even where the others have 
   CHECK(first.weight.to_vector<float>() == before);
 }
 
+TEST_CASE("a replaced or converted part of a model is refused, whatever still holds the old tensors") {
+  struct Net : Module {
+    Linear first{2, 3, Rng(1)}, second{3, 1, Rng(2)};
+    Tensor forward(const Tensor& x) override { return second(relu(first(x))); }
+    void fields(Fields& f) override {
+      f("first", first);
+      f("second", second);
+    }
+  };
+  const auto refused = [](int64_t i, const Shape& shape) {
+    return fmt::format(
+        "sgd: parameter {} {} is not among the model's any more: was the model converted, or a part of it replaced? Make "
+        "the optimizer after that",
+        i, shape);
+  };
+  Net net;
+  SGD optimizer(parameters(net), {.lr = 0.1});
+  Tape tape;  // holds every tensor that it read
+  Dtype dtype = Dtype::f32;
+  const auto backward = [&] { tape.backward(mean(net(ones({4, 2}, dtype)))); };
+  const auto train = [&] {
+    backward();
+    clip_grad_norm(parameters(net), 1.0);
+    optimizer.step();
+  };
+  train();
+  const std::vector<float> before = net.first.weight.to_vector<float>();
+  SUBCASE("a part") {
+    net.second = Linear(3, 1, Rng(3));
+    CHECK(message_of(train) == refused(2, {1, 3}));
+  }
+  SUBCASE("the whole") {
+    Net other;
+    net = std::move(other);
+    CHECK(message_of(train) == "sgd" + forgotten);
+    return;
+  }
+  SUBCASE("converted between backward and step") {
+    backward();
+    convert(net.second, Dtype::f64);
+    CHECK(message_of([&] { optimizer.step(); }) == refused(2, {1, 3}));
+  }
+  SUBCASE("converted") {
+    convert(net, dtype = Dtype::f64);
+    CHECK(message_of(train) == "sgd" + forgotten);
+    SGD made_after(parameters(net), {.lr = 0.1});
+    backward();
+    CHECK(made_after.step() == 4);
+    return;
+  }
+  SUBCASE("no part: moved away and back") {
+    Net held = std::move(net), other;
+    net = std::move(held);
+    std::swap(net, other);
+    std::swap(net, other);
+    std::vector<Net> some(1);
+    some.insert(some.begin(), std::move(net));
+    some.erase(some.begin() + 1);
+    net = std::move(some[0]);
+    backward();
+    CHECK(optimizer.step() == 4);
+    return;
+  }
+  CHECK(net.first.weight.to_vector<float>() == before);
+}
+
 TEST_CASE("an optimizer that follows its model sees a replaced part although a list holds the old tensors") {
   Linear first(2, 3, Rng(1)), second(3, 1, Rng(2));
   const auto of_model = [&] {
