@@ -134,7 +134,7 @@ std::vector<Tensor> gradients(const OpRow& row, int order, bool higher_order, co
   Tensor total = full({}, 0, Dtype::f64);
   for (const Tensor& d : dx) total = total + sum(d * upstream(d));
   between(leaves, y);
-  // Linear ops have no second derivative.
+  // Without a float among the inputs there is no gradient.
   return raw::slot(total).tape == 0 ? std::vector<Tensor>() : tape.gradient(total, floats(leaves));
 }
 
