@@ -1,14 +1,14 @@
 """a9's cases."""
 import math
 from functools import partial
-import oracle, symbols
+import oracle
 from course import case
 from layers import softmax, softmax_row
 from oracle import normal
 from tensors import Array
 
 # What a source may not hold, and what to say of it. Flags are the kit's; one core is all there is.
-FORBIDDEN = [(rf"(?:#|%:){symbols.GAP}pragma(?!{symbols.GAP}once\b)|_Pragma", "#pragma"),
+FORBIDDEN = [(r"(?m:^[ \t]*(?:#|%:)[ \t]*pragma\b)(?![ \t]+once\b)|_Pragma", "#pragma"),
              (r"\b(?:__)?(?:optimize|target|target_clones)(?:__)?\b",
               "optimize, target or target_clones, the name of an attribute that sets flags"),
              (r"##|%:%:", "## of the preprocessor")]

@@ -350,6 +350,12 @@ def refused_headers(assignment, object_file, prefix):
                                    assignment.allowed, search)
 
 
+def refused_texts(assignment, source, objects):
+    """What a submission may not hold, of its source and of what compilers have seen of it."""
+    seen = list(map(symbols.seen_for, objects))
+    return ["a text that cannot be read"] if None in seen else symbols.refused_texts(source, seen, assignment.forbidden)
+
+
 def hidden_files(assignment):
     return [assignment.source, *(assignment.folder / f for f in ("cases.py", "mutants.py")),
             *assignment.folder.glob("alternatives/*"), *assignment.folder.glob("papers.py")]

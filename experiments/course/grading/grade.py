@@ -164,9 +164,9 @@ def fault_of(case, driver, scratch, limits):
         done = together.run([str(driver)], case, str(scratch), [str(driver)], limits)
     else:
         done = sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch),
-                           [str(driver)], limits, environment=sandbox.WITHOUT_PTRACE,
+                           [str(driver)], limits, environment=sandbox.WATCHED,
                            system=sandbox.alone(str(driver)))
-    if driver.name == "watched" and reports.by_sanitizer(done.output):
+    if driver.name == "watched" and done.code == sandbox.STOPPED:
         return "the program was stopped", "the program was stopped: " + "\n".join(
             reports.of_program(done.output))
     if done.code or done.why:
@@ -204,7 +204,7 @@ def build(assignment, text, prefix, work, arguments):
                for program in ("driver", "watched", *measured[:1])]
     names, texts = ([], []) if arguments.any_name else (
         [name[:100] for name in course.refused_names(assignment, objects, prefix)],
-        course.symbols.refused_texts(text.decode(errors="replace"), assignment.forbidden))
+        course.refused_texts(assignment, text.decode(errors="replace"), objects))
     if names or texts:
         return None, printable(f"uses what {assignment.name} does not offer: {', '.join((names + texts)[:5])}\n"
                                f"{course.symbols.repairs(names, texts)}").strip()
@@ -230,11 +230,11 @@ def unwatchable(prefix, work):
     def run(*words):
         program = [str(place / "watched"), *words]
         return sandbox.run(program, b"", str(place), program[:1], sandbox.Limits(
-            seconds=60, memory=MEMORY, address_space=False), environment=sandbox.WITHOUT_PTRACE)
+            seconds=60, memory=MEMORY, address_space=False), environment=sandbox.WATCHED)
     for done in (run() for _ in range(PROBES)):
         if done.code or done.why:
             return (done.output.strip().splitlines() or [done.why or f"ends with {done.code}"])[0]
-    return None if reports.by_sanitizer(run("past").output) else "a read past the end goes unseen"
+    return None if run("past").code == sandbox.STOPPED else "a read past the end goes unseen"
 
 
 def grade(assignment, prefix, work, cases, arguments, text, obstacle):

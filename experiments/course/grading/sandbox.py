@@ -8,7 +8,9 @@ KERNEL = ["/sys/devices/system", "/sys/fs/cgroup"]  # what processors and how mu
 SYSTEM = ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", *KERNEL]
 DEVICES = ["/dev/null", "/dev/zero", "/dev/urandom"]
 NOBODY = 65534
-WITHOUT_PTRACE = {"ASAN_OPTIONS": "detect_leaks=0"}  # which the search for leaks needs
+STOPPED = 86  # the exit code by which a sanitizer ends a program; what it printed proves nothing
+# The search for leaks needs ptrace.
+WATCHED = {"ASAN_OPTIONS": f"detect_leaks=0:exitcode={STOPPED}", "UBSAN_OPTIONS": f"exitcode={STOPPED}"}
 LONGEST = 1 << 16  # characters that are kept of what a program prints
 libc = ctypes.CDLL(None, use_errno=True)
 chosen = "bwrap"  # of CONFINED, by choose()
@@ -41,7 +43,7 @@ def by_bwrap(argv, folder, system, readable, writable):
     """A room (README.md): it sees the paths that are named, and writes only where named; it has no capability.
     When the room's first process ends, all others of the room end too."""
     words = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--seccomp",
-             str(calls.file()), "--proc", "/proc"]
+             str(calls.file(system == SYSTEM)), "--proc", "/proc"]
     for option, paths in (("--ro-bind-try", system), ("--dev-bind-try", DEVICES), ("--ro-bind", readable),
                           ("--bind", writable)):
         for path in paths:
@@ -296,6 +298,6 @@ def enter(means, argv, folder, system, readable, writable, environment, tasks):
         os.chdir(folder)
         resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
         landlock.lock([*system, *DEVICES, "/proc", *readable], writable)
-        calls.confine()
+        calls.confine(system == SYSTEM)
     os.execve(argv[0], argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
                               "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment})

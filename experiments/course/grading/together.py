@@ -46,7 +46,7 @@ def start(argv, case, rank, folder, readable, limits, links, shown):
     def run_rank():
         links.keep(rank)
         return sandbox.run(argv, ranks.request(case, rank), folder, readable, limits,
-                           environment={"LINK": "4", **sandbox.WITHOUT_PTRACE},
+                           environment={"LINK": "4", **sandbox.WATCHED},
                            more=[links.theirs(rank).fileno()], system=shown)
     return apart(run_rank)
 

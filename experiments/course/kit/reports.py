@@ -91,7 +91,7 @@ def of_program(said):
     lines = [line.strip() for line in said.split("\n")]
     undefined = [line for line in lines if ": runtime error: " in line]
     if undefined:
-        where, what = undefined[0].split(": runtime error: ", 1)
+        where, what = undefined[-1].split(": runtime error: ", 1)  # before it, it may be of the program's own
         return [f"undefined behaviour: {where.split('/')[-1]}: {what}"]
     if "ERROR: AddressSanitizer: " in said:
         return of_address(lines)

@@ -42,23 +42,34 @@ RUNTIME = re.compile(
     r"_Z(?:n[wa]m|d[la]Pvm?)(?:St11align_val_t)?(?:RKSt9nothrow_t)?|_[^Z]\w*|(?:m|c|re)alloc|reallocarray|c?free|"
     r"(?:aligned_|[pv]+)alloc|(?:posix_)?memalign|malloc_usable_size|m(?:un|re)map|mmap|mem(?:cpy|move|set|cmp)|"
     r"str(?:len|cpy|cmp|dup)|read|write|abort|exit|raise|kill|signal|sigaction|getenv|syscall|pthread_\w+|dl\w+")
-# What no assignment's source may hold: (pattern, name). The first hides code from the sanitizers, the others
-# could spell it so that no pattern sees it, or name a function otherwise than nm does.
-GAP = r"(?:\s|/\*.*?\*/)*"
+# What no assignment's source may hold: (pattern, name), of own_code(). The first hides code from the sanitizers, the
+# others could spell it so that no pattern sees it, or name a function otherwise than nm does.
 UNWATCHED = "no_sanitize|no_address_safety_analysis|disable_sanitizer"  # attributes
+DEFINE = r"(?m:^[ \t]*(?:#|%:)[ \t]*define\b)[^\n]*"
 FORBIDDEN = [
     (rf"{UNWATCHED}|__(?:asan|ubsan|lsan|sanitizer)_", "the name of something that switches a sanitizer off"),
     (r"\b(?:asm|__asm__|__asm)\b", "asm"), (r"\b_*weakref_*\b", "weakref"),
     # Their texts go to the assembler as they are, and may hold its instructions.
-    (rf"\b_*(?:section|alias|symver|ifunc)_*{GAP}\(|(?:#|%:){GAP}define[^\n]*\b_*(?:section|symver|ifunc)_*\b",
-     "an attribute that names a section or a symbol"),
-    (rf"(?:#|%:){GAP}define(?:/\*.*?\*/|[^\n])*?(?:##|%:%:)", "## of the preprocessor"),
-    (rf"(?:#|%:){GAP}pragma{GAP}(?:clang|redefine_extname|weak)\b|_Pragma", "a #pragma that changes names or attributes")]
+    (rf"\b_*(?:section|alias|symver|ifunc)_*\s*\(|{DEFINE}\b_*(?:section|symver|ifunc)_*\b",
+     "section, alias, symver or ifunc before a parenthesis, as an attribute is written that names a section or a symbol"),
+    (r"(?m:^[ \t]*(?:#|%:)[ \t]*(?:ident|sccs)\b)", "#ident"),
+    (rf"{DEFINE}(?:##|%:%:)", "## of the preprocessor"),
+    (r"(?m:^[ \t]*(?:#|%:)[ \t]*pragma[ \t]+(?:clang|redefine_extname|weak|GCC[ \t]+pch_preprocess)\b)|_Pragma|"
+     r"(?m:^[ \t]*(?:#|%:)[ \t]*pragma\b)[^\n]*R\"", "a #pragma that changes names or attributes")]
 MASKS = re.compile(r"(?:eq|ne|lt|le|gt|ge)ERKNS_7Operand|(?:aa|oo|nt)ERKNS_6Tensor")  # operators that are ops
+MOST_SEEN = 64 << 20  # bytes of a source whose macros are expanded
 LONGEST = 4096  # the library's names are shorter
-# A comment (1), a literal (2), or a name or number, whose ' begins no literal.
-TOKEN = re.compile(r"""(//[^\n]*|/\*.*?\*/)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|"""
-                   r"[A-Za-z_]\w*|\.?\d(?:[eEpP][-+]|'?\w|\.)*", re.S)
+# Of what a compiler sees (own_code): a directive, a literal, or a name or number, whose ' and R" begin no literal.
+LITERAL = r"""(?:u8|[uUL])?R"(?P<mark>[^\s()\\]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
+WORD = r"[A-Za-z_$\x80-\U0010ffff][\w$\x80-\U0010ffff]*|\.?\d(?:[eEpP][-+]|'?[\w$\x80-\U0010ffff]|\.)*"
+TOKEN = re.compile(rf"(?m:^(?P<line>[ \t]*(?:#|%:)[^\n]*))|(?P<text>{LITERAL})|{WORD}", re.S)
+IN_LINE = re.compile(rf"(?P<text>{LITERAL})|{WORD}", re.S)
+MARKER = re.compile(r'(?m:^# \d+ "((?:\\.|[^"\\\n])*)"((?: \d)*)$)')  # where the next lines come from
+BEGIN = re.compile(r'"<command[- ]line>".*?\n# \d+ "[^"\n]*\.cpp"(?: 2)?\n', re.S)  # behind what compilers define
+DEFINED = re.compile(r"(?m:^#define ([\w$]+)([^\n]*))")
+SUBMITTED = re.compile(r"^/(?:proc|dev)/|\ba\d+\.(?:cpp|ii)")  # a header of such a name is no system's
+# A line marker in a source, which would give its lines another origin.
+FORGED = re.compile(r"(?:^|\*/|[\n\r])(?:\s|/\*.*?\*/)*(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*\d\w*(?:\s|/\*.*?\*/)*\"", re.S)
 LIBRARY = re.compile(r"_Z(?:T[ISVTCW]|G[VR]|Th\w*?_|Tv\w*?_)?Z*N?[VKRO]*6isobar(.*)", re.S)
 # Answers that the library's headers hold as templates or inline functions, which a source defines by using them.
 INLINE = ["kernels", "pointwise", "pointwise_op", "warming_up", "WarmupCosine", "WarmupStableDecay"]
@@ -98,8 +109,7 @@ def offered(name, allowed):
 
 def listed(text):
     """(name, kind) of each line of `nm -P -g`."""
-    return [(words[0].split("@")[0],
-             words[1]) for line in text.splitlines() if len(words := line.split()) >= 2]
+    return [(words[0], words[1]) for line in text.splitlines() if len(words := line.split()) >= 2]
 
 
 def used(of_object):
@@ -138,20 +148,65 @@ def refused_headers(paths, allowed, search):
         UNWATCHED, [path for path in paths if not TRUSTED.search(path)])})
 
 
-def code_of(source):
-    """A source without its comments and the texts of its literals, whose lines are joined as the compiler joins them.
-    One that has raw literals stays as it is: in these the compiler joins no lines."""
-    source = re.sub(r"\\[ \t\f\v\r]*\n", "", source)
-    if re.search(r'(?<!\w)(?:u8|[uUL])?R"', source):
-        return source
-    short = lambda token: " " if token[1] else '""' if token[2] else token[0]
-    return re.sub(TOKEN, short, source)
+def own_code(seen):
+    """Of what a compiler has seen of a source (`-E -dD`: no comments, nothing that is skipped, macros expanded), what
+    comes from no header of the system, with "" for its literals; and whether a #define of it that joins names
+    by a macro of a header stands before an #include, whose code it could become."""
+    begins = BEGIN.search(seen)
+    parts, at, of_system, hooks, hooked = [], begins.end() if begins else 0, [False], "", False
+    while found := (MARKER if of_system[-1] else TOKEN).search(seen, at):
+        parts += [] if of_system[-1] else [seen[at:found.start()]]
+        at = found.end()
+        marker = MARKER.match(seen, found.start())
+        if marker:
+            flags = marker[2].split()
+            if "1" in flags:  # a file begins; 2: it has ended; 3: it is a header of the system
+                of_system.append("3" in flags and not SUBMITTED.search(marker[1]))
+                hooked |= of_system[-1] and bool(hooks and joining(seen) & set(re.findall(r"[\w$]+", hooks)))
+                hooks = "" if of_system[-1] else hooks
+            elif "2" in flags and len(of_system) > 1:
+                of_system.pop()
+        elif found["line"]:
+            line = IN_LINE.sub(lambda token: '""' if token["text"] else token[0], found["line"])
+            parts.append(line)
+            hooks += " ".join(DEFINED.findall(line)[0]) + " " if DEFINED.match(line) else ""
+        else:
+            parts.append('""' if found["text"] else found[0])
+    return "".join(parts + ([] if of_system[-1] else [seen[at:]])), hooked
 
 
-def refused_texts(source, forbidden):
-    """What a source may not hold, by name: (pattern, name) each."""
-    code = code_of(source)
-    return sorted({name for pattern, name in forbidden if re.search(pattern, code, flags=re.S)})
+def joining(seen):
+    """The macros that join two of their parameters by ##, or use one that does: names of any spelling come of them."""
+    bodies, found = DEFINED.findall(seen), set()
+
+    def joins(body):
+        given = {"__VA_ARGS__", *re.findall(r"[\w$]+", body.partition(")")[0] if body.startswith("(") else "")}
+        return any({left, right} <= given for left, right in re.findall(r"([\w$]+) ?## ?(?=([\w$]+))", body))
+    while more := {name for name, body in bodies if name not in found and (
+            joins(body) or not found.isdisjoint(re.findall(r"[\w$]+", body)))}:
+        found |= more
+    return found
+
+
+def refused_texts(source, seen, forbidden):
+    """What a source may not hold, by name: (pattern, name) each. `seen`: what compilers have seen of it."""
+    found = set()
+    if FORGED.search(re.sub(r"\\[ \t\f\v\r]*\n", "", source)):
+        found.add('a line such as # 1 "file"')
+    for text in seen:
+        code, hooked = own_code(text)
+        found |= {name for pattern, name in forbidden if re.search(pattern, code, flags=re.S)}
+        found |= {"## of the preprocessor, by a macro of a header, in a #define before an #include"} if hooked else set()
+    return sorted(found)
+
+
+def seen_for(object_file):
+    """What the compiler has seen for an object file, which the build has kept beside it (-save-temps); None where it is
+    not there, or is no text that can be searched."""
+    for path in (object_file.with_suffix(".ii"), object_file.with_suffix("").with_suffix(".ii")):
+        if path.is_file() and not path.is_symlink() and path.stat().st_size < MOST_SEEN:
+            return path.read_text(errors="replace")
+    return None
 
 
 def repairs(names, texts):

@@ -1,5 +1,6 @@
 """The references and alternatives about speed pass the clock; what is slow or cheats does not."""
-import course, sandbox, speed, symbols
+import course, sandbox, speed
+from test_names import refused
 
 NAMES = [name for name in course.NAMES if "clocked.cpp" in course.Assignment(name).student]
 
@@ -31,5 +32,5 @@ def test_the_clock(name, assignment, prefix, folder):
         first = first or times
         assert least <= times <= (1.2 * first if most == "reference" else float(most)), (what, said)
     for what, text in module.REFUSED:
-        assert symbols.refused_texts(text, assignment.forbidden), what
-    assert not any(symbols.refused_texts(text, assignment.forbidden) for text in right.values())
+        assert refused(text, assignment.forbidden), what
+    assert not any(refused(text, assignment.forbidden) for text in right.values())

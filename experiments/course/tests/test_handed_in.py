@@ -131,6 +131,23 @@ def test_the_public_tests_alone_are_no_grade(folder, prefix):
     assert json.loads(out.read_text())["output"].startswith("This is no grade: only the public tests were run (--public).")
 
 
+# --- honest work
+def test_what_a_right_program_prints_and_its_comments_cost_nothing(folder, graded):
+    text = (course.ROOT / "a0/a0.cpp").read_text()
+    said = 'std::fputs("a0.cpp:9:3: runtime error: none\\n==1==ERROR: AddressSanitizer: none\\n", stderr);'
+    text = text.replace("  return y;\n", f"  {said}\n  return y;\n", 2).replace(
+        "// Task 1.", '#include <cstdio>\n// Task 1: the matrix "R" of section (3.2), without asm')
+    assert text.count(said) == 2 and text.count("section (3.2)") == 1
+    (folder / "a0.cpp").write_text(text)
+    assert graded("a0", folder)["score"] == 100
+
+
+@pytest.mark.skipif(not shutil.which("clang++"), reason="there is no clang++")
+def test_clang_builds_submissions_too(graded, monkeypatch):
+    monkeypatch.setenv("CXX", "clang++")
+    assert graded("a0", course.ROOT / "a0")["score"] == 100
+
+
 # --- whose answers
 def test_answers_whose_student_is_not_known_are_no_grade(handed_in, prefix):
     (handed_in / "a4.cpp").write_text(SOURCE)

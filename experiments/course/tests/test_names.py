@@ -1,8 +1,9 @@
 """The driver's names are nobody's: a helper of a student's may have any. What an assignment does not offer is
 refused: by name, by header, by text; in every assignment."""
-import re, subprocess
+import functools, pathlib, re, shutil, subprocess, tempfile
 import pytest
 import course, symbols
+from conftest import assignment_of
 
 IDENTIFIER = re.compile(r"_Z(?:T[ISV]|GV)?N?[VKRO]*(\d+)(\w+)")
 
@@ -84,43 +85,80 @@ def test_a_header_with_a_macro_that_hides_code_from_sanitizers_is_refused(folder
     assert symbols.refused_headers([str(macro)], None, search) == ["macro.h"]
 
 
+COMPILERS = [compiler for compiler in ("g++", "clang++") if shutil.which(compiler)]
+
+
+@functools.cache
+def seen(text):
+    """What each compiler sees of a source."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "t.cpp"
+        source.write_text(text)
+        return [subprocess.run([compiler, "-std=gnu++20", "-w", "-E", "-dD", source], capture_output=True, text=True).stdout
+                for compiler in COMPILERS]
+
+
+def refused(text, forbidden):
+    """What is refused of it; by all compilers the same."""
+    found = {tuple(symbols.refused_texts(text, [one], forbidden)) for one in seen(text)}
+    assert len(found) == 1, (text, found)
+    return found.pop()
+
+
 @pytest.mark.parametrize("text", [
     "__attribute__((no_sanitize_address)) void f();", "[[gnu::no_sanitize(\"undefined\")]] void f();",
     "[[clang::disable_sanitizer_instrumentation]] void f();", "[[gnu::no_sani\\\ntize_address]] void f();",
     "void __asan_unpoison_stack_memory(long, long);", "#define JOIN(a, b) a##b", "# /* x */ define J(a, b) a /*\n*/ ## b",
     "%:define J(a, b) a %:%: b", "void f() asm(\"g\");", "int f() __attribute__((weakref(\"g\")));",
     "[[gnu::section(\".data.q,\\\"aw\\\"\\n.text\")]] int z = 1;", "#define PLACE __section__", "int f() __attribute__((alias(\"g\")));",
-    "#pragma clang attribute push", "#pragma redefine_extname f g", "_Pragma(\"once\")"])
+    "__attribute__((section // c\n(\"x\"))) int z = 1; const char* t = R\"(x)\";", "#ident \"a\"", "#sccs \"a\"", "# /* */ ident \"a\"",
+    "#pragma clang attribute push", "#pragma redefine_extname f g", "#define P _Pragma(\"once\")",
+    "_Pragma(\"clang attribute push\")", "_Pragma(\"weak f\") int a;", "# 1 \"/usr/include/vector\" 1 3\nint a;",
+    "/*\n*/ # /* */ 1 /*\n*/ \"vector\" 1 3\nint a;", "%:\\\n 2 \"vector\" 2\nint a;",
+    "#include <sys/cdefs.h>\n#define _GLIBCXX_BEGIN_NAMESPACE_VERSION __CONCAT(no_sani, tize)\n#include <vector>",
+    "#include <sys/cdefs.h>\n[[gnu::__CONCAT(no_sani, tize)(\"address\")]] void f();",
+    "#if 0\n' /*\n#endif\n[[gnu::no_sanitize(\"address\")]] void f();\n#if 0\n' */\n#endif",
+    "#pragma x ' /*\n*/\n[[gnu::no_sanitize(\"address\")]] void f(); // '", "#pragma x R\"(\nvoid f() asm(\"g\"); // )\""])
 def test_what_hides_code_is_refused_in_every_assignment(text):
     for name in course.NAMES:
-        assert symbols.refused_texts(f"int a;\n{text}\nint b;\n", course.Assignment(name).forbidden), name
+        assert refused(f"int a;\n{text}\nint b;\n", assignment_of(name).forbidden), name
 
 
 def test_honest_texts_are_not_refused(assignment):
     for text in (*assignment.solutions().values(), "// ## The sum\n// AddressSanitizer found this one, at an overflow",
                  "#define SQUARE(x) ((x) * (x))\n// a ## b", "#pragma once\n", "#include <sanitizer>",
                  "// The section on means (below)\nint section = 3, alias = section;",
+                 "// The matrix \"R\" of section (3.2); no asm is needed\n// # 1 \"The sum\" 1",
+                 "#if 0\n' asm it's\n#endif\nint f(int x) { return x; }", "#define LARGE INT64_C(5)\n#include <cstdint>\nlong a = LARGE;",
+                 "#include <cassert>\n#include <vector>\nvoid f(int x) { assert(x); }", "#line 7 \"asm\"\nint a;",
                  "// asm is not used, /* nor */ weakref\n/* no_sanitize\n ######## _Pragma */ int a = 1'000;",
-                 'const char* const said = "asm \\"volatile\\" ## __asan_ no_sanitize"; char c = \'"\';'):
-        assert not symbols.refused_texts(text, assignment.forbidden), text
+                 'const char* const said = "asm \\"volatile\\" ## __asan_ no_sanitize"; char c = \'"\';',
+                 'const char* const said = R"x(asm)" ##\n#pragma clang\n__asan_)x";'):
+        assert not refused(text, assignment.forbidden), text
 
 
 def test_the_words_that_a9_refuses_may_stand_in_comments_and_texts():
-    forbidden = course.Assignment("a9").forbidden
+    forbidden = assignment_of("a9").forbidden
     for text in ("#pragma once\n// the target; optimize this ######## _Pragma\n", "/* #pragma GCC target */",
                  'const char* t = "target, optimize, ##";'):
-        assert not symbols.refused_texts(text, forbidden), text
+        assert not refused(text, forbidden), text
     for text in ("int target = 1;", "#pragma GCC once\n", "// a comment\\\n that goes on\n#pragma GCC x\n"):
-        assert symbols.refused_texts(text, forbidden), text
+        assert refused(text, forbidden), text
 
 
 @pytest.mark.parametrize("hidden", [
     "int a = 1'0 + '\"'; {} char b = '\"';", "const char* a = \"/*\"; {} const char* b = \"*/\";", "char a = '\\'', b = '\"'; {} char c = '\"';",
     "const char* a = R\"x(\")x\"; {} // \"", "const char* a = u8R\"(/*)\"; {} /* */", "int a = 0x1'f; {} // '", "#error don't\n{} // '",
-    "char a = '/*'; {} char b = '*/';", "/* // */ {}", "// /*\n{} // */", "const char* a = \"\\\\\"; {} // \"", "/\\\n* */ {}"])
+    "char a = '/*'; {} char b = '*/';", "/* // */ {}", "// /*\n{} // */", "const char* a = \"\\\\\"; {} // \"", "/\\\n* */ {}",
+    "auto $R = $R\"(\"; {} auto b = \")\";", "auto a\u0301R = a\u0301R\"(\"; {} auto b = \")\";", "int a = 1R\"(\"; {} auto b = \")\";",
+    "#define A '\n{}\n#define B '", "#define A R\"(x)\"\n{}\nauto b = A;"])
 def test_code_is_not_taken_for_a_comment_or_a_text(hidden):
     for code in ("__asm(\"\");", "void __asan_unpoison_stack_memory(long, long);"):
-        assert symbols.refused_texts(hidden.replace("{}", code), symbols.FORBIDDEN), hidden
+        assert refused(hidden.replace("{}", code), symbols.FORBIDDEN), hidden
+
+
+def test_a_versioned_name_is_another_name():
+    assert symbols.refused(["exp@GLIBC_2.29 U", "exp U"], "", []) == ["exp@GLIBC_2.29"]
 
 
 def test_complex_numbers_are_refused_but_where_all_of_the_library_is_offered(name, assignment):
