@@ -297,9 +297,19 @@ def make(tree, prefix, work, target, seconds):
     return confined(["ninja", "-C", str(work / "build"), "-j2", target], tree, prefix, work, seconds)
 
 
+def compiler():
+    """The one that CXX names. Throws Usage where it names none, or more than one word."""
+    words = os.environ.get("CXX", "").split() or ["g++"]
+    if len(words) > 1 or not shutil.which(words[0]):
+        raise Usage(f"wanted the name of a compiler by CXX, got '{' '.join(words)}', " + (
+            "which is several words; name the compiler alone, such as g++" if len(words) > 1 else
+            f"which is not found; install it, or name another, such as {'clang++' if words[0] == 'g++' else 'g++'}"))
+    return words[0]
+
+
 def confined(argv, tree, prefix, work, seconds):
     limits = sandbox.Limits(seconds=seconds, memory=4 << 30, file_size=256 << 20, processes=64, disk=1 << 30)
-    settings = {"TMPDIR": str(work / "tmp"), "HOME": str(work / "tmp"), "CXX": os.environ.get("CXX", "g++")}
+    settings = {"TMPDIR": str(work / "tmp"), "HOME": str(work / "tmp"), "CXX": compiler()}
     argv[0] = shutil.which(argv[0]) or argv[0]
     done = sandbox.run(argv, b"", str(work), [str(tree), prefix], limits, [str(work)], settings)
     return f"{done.why}\n{done.output}".strip() if done.code else None
@@ -353,7 +363,10 @@ def refused_headers(assignment, object_file, prefix):
 def refused_texts(assignment, source, objects):
     """What a submission may not hold, of its source and of what compilers have seen of it."""
     seen = list(map(symbols.seen_for, objects))
-    return ["a text that cannot be read"] if None in seen else symbols.refused_texts(source, seen, assignment.forbidden)
+    if None in seen:
+        raise Usage(f"the compiler {compiler()} keeps no text that its macros are expanded in (-save-temps=obj), and what "
+                    "hides code could not be found; name g++ or clang++ by CXX")
+    return symbols.refused_texts(source, seen, assignment.forbidden)
 
 
 def hidden_files(assignment):

@@ -184,21 +184,35 @@ def fault_of(case, driver, scratch, limits):
     return None if wrong is None else (kind, wrong)
 
 
-def build(assignment, text, prefix, work, arguments):
-    """(driver, None), or (None, what is wrong)."""
-    tree = work / "tree"
+def complaint_of(assignment, text, prefix, tree, place, arguments):
+    """Builds a source, or the stubs where `text` is None, with all that is run. The compiler's complaint, or None."""
     course.release(assignment, tree)
-    (tree / f"{assignment.name}.cpp").write_bytes(text)
+    if text is not None:
+        (tree / f"{assignment.name}.cpp").write_bytes(text)
     if arguments.driver_object:
         shutil.copy(arguments.driver_object, tree / "driver.o")
         cmake = tree / "CMakeLists.txt"
         cmake.write_text(cmake.read_text().replace("$<TARGET_OBJECTS:calls>", "driver.o"))
-    place = course.own_folder(work / "work")
-    measured = course.CLOCKED if "clocked.cpp" in assignment.student else []
-    complaint = course.build(tree, prefix, place, arguments.build_seconds)
-    if complaint is None and measured:
-        complaint = course.make(tree, prefix, place, "measured", arguments.build_seconds)
+    return course.build(tree, prefix, course.own_folder(place), arguments.build_seconds) or (
+        course.make(tree, prefix, place, "measured", arguments.build_seconds) if measured_by(assignment) else None)
+
+
+def measured_by(assignment):
+    """The programs that the clock starts, where there is one."""
+    return course.CLOCKED if "clocked.cpp" in assignment.student else []
+
+
+def build(assignment, text, prefix, work, arguments):
+    """(driver, None), or (None, what is wrong). Throws Usage where this machine builds not even the stubs."""
+    place, measured = work / "work", measured_by(assignment)
+    complaint = complaint_of(assignment, text, prefix, work / "tree", place, arguments)
     if complaint is not None:
+        ours = complaint_of(assignment, None, prefix, work / "stubs", work / "ours", arguments)
+        if ours is not None:
+            said = next((line for line in ours.splitlines() if "rror" in line), ours.splitlines()[0] if ours else "nothing")
+            raise course.Usage(f"the stubs of {assignment.name} do not build on this machine either, by {course.compiler()} with "
+                               f"{prefix} in {arguments.build_seconds:g} s: {said.strip()[:300]}; correct CXX, --prefix or "
+                               "--build-seconds")
         return None, f"does not build:\n{printable(complaint)}"
     objects = [place / f"build/CMakeFiles/{program}.dir/{assignment.name}.cpp.o"
                for program in ("driver", "watched", *measured[:1])]
@@ -222,7 +236,7 @@ def unwatchable(prefix, work):
     shutil.copyfile(PROBE, source)  # the course may be root's alone
     source.chmod(0o644)
     complaint = course.confined(
-        [os.environ.get("CXX", "g++"), "-fsanitize=address,undefined", "-fno-sanitize-recover=all", str(source), "-o",
+        [course.compiler(), "-fsanitize=address,undefined", "-fno-sanitize-recover=all", str(source), "-o",
          str(place / "watched")], source, prefix, place, 60)
     if complaint:
         return complaint.strip().splitlines()[-1]
@@ -319,6 +333,8 @@ def main(arguments):
         write(arguments.out, results_of(assignment, faults, text))  # stands even if we are killed
         try:
             faults, text = grade(assignment, prefix, work, cases, arguments, submitted, obstacle)
+        except course.Usage:
+            raise
         except Exception:
             traceback.print_exc()
             text = "The grader itself failed; its log says why."

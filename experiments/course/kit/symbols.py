@@ -194,6 +194,9 @@ def refused_texts(source, seen, forbidden):
     if FORGED.search(re.sub(r"\\[ \t\f\v\r]*\n", "", source)):
         found.add('a line such as # 1 "file"')
     for text in seen:
+        if len(text) == MOST_SEEN:
+            found.add("macros or headers of more than 64 MiB")
+            continue
         code, hooked = own_code(text)
         found |= {name for pattern, name in forbidden if re.search(pattern, code, flags=re.S)}
         found |= {"## of the preprocessor, by a macro of a header, in a #define before an #include"} if hooked else set()
@@ -201,11 +204,12 @@ def refused_texts(source, seen, forbidden):
 
 
 def seen_for(object_file):
-    """What the compiler has seen for an object file, which the build has kept beside it (-save-temps); None where it is
-    not there, or is no text that can be searched."""
+    """What the compiler has seen for an object file, which the build has kept beside it (-save-temps), cut at MOST_SEEN;
+    None where it is not there."""
     for path in (object_file.with_suffix(".ii"), object_file.with_suffix("").with_suffix(".ii")):
-        if path.is_file() and not path.is_symlink() and path.stat().st_size < MOST_SEEN:
-            return path.read_text(errors="replace")
+        if path.is_file() and not path.is_symlink():
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return file.read(MOST_SEEN)
     return None
 
 

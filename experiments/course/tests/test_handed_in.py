@@ -148,6 +148,22 @@ def test_clang_builds_submissions_too(graded, monkeypatch):
     assert graded("a0", course.ROOT / "a0")["score"] == 100
 
 
+# --- this machine
+def test_a_machine_that_builds_not_even_the_stubs_gives_no_grade(folder, handed_in, prefix, monkeypatch):
+    (handed_in / "a4.cpp").write_text(SOURCE)
+    assert "do not build on this machine either, by g++ with" in refused(handed_in, prefix, handed_in, "--build-seconds", "1")
+    for words, said in [("g++-99", "'g++-99', which is not found; install it"), ("ccache g++", "several words; name the compiler alone"),
+                        ("gcc", "the stubs of a4 do not build on this machine either, by gcc")]:
+        monkeypatch.setenv("CXX", words)
+        assert said in refused(handed_in, prefix, handed_in), words
+
+
+def test_a_submission_that_does_not_build_is_graded(folder, graded):
+    (folder / "a4.cpp").write_text(f"{SOURCE}\nint f() {{ return no_such_name; }}\n")
+    results = graded("a4", folder)
+    assert results["score"] == 0 and results["output"].startswith("does not build:\n") and "no_such_name" in results["output"]
+
+
 # --- whose answers
 def test_answers_whose_student_is_not_known_are_no_grade(handed_in, prefix):
     (handed_in / "a4.cpp").write_text(SOURCE)
