@@ -4,6 +4,7 @@ each test in a process of its own. What it answers is compared here. results.jso
 is written whatever the submission does. Exit code: 0 when it holds a grade, 2 for wrong usage."""
 import json, os, pathlib, re, shutil, signal, sys, tempfile, traceback
 import answered, course, questions, ranks, reports, sandbox, speed, tensors, together
+from folders import printable
 
 WORDS = {"submission": {}, "--out": dict(default="results.json", type=pathlib.Path),
          "--seconds": dict(type=float, help="for each test"),
@@ -22,7 +23,6 @@ WATCHED = 6                    # times as long may it take under sanitizers
 SUBMISSION_BYTES = 1 << 20
 PROBES = 8                     # times that sanitizers must work, which on some machines fail now and then
 PROBE = course.ROOT / "grading/watched.cpp"
-LONGEST = 4000                 # characters of what a student's program says
 
 
 def write(path, results):
@@ -87,6 +87,15 @@ def of_assignment(name, path):
     return text
 
 
+def withdraw_named(words):
+    """As withdraw(), of a command's words, before anything else can go wrong, and be it a mistyped option."""
+    given = {flag: pathlib.Path(value) for word, following in zip(words, [*words[1:], ""])
+             for flag in ("--out", "--earlier") for value in [word.removeprefix(f"{flag}=") if word.startswith(f"{flag}=")
+                                                              else following if word == flag else ""] if value}
+    if "--out" in given:
+        withdraw(given["--out"], given.get("--earlier"))
+
+
 def withdraw(out, earlier):
     """Removes results of an earlier submission where this one has none: they would be taken for its own. Not the file
     that --earlier names, which counts attempts."""
@@ -96,12 +105,6 @@ def withdraw(out, earlier):
         return
     if ours and not (earlier and os.path.exists(earlier) and out.samefile(earlier)):
         out.unlink()
-
-
-def printable(text):
-    """What a student's program made, without control characters, at most LONGEST of it."""
-    clean = "".join(c if c.isprintable() or c == "\n" else "�" for c in text[:LONGEST])
-    return clean + ("…" if len(text) > LONGEST else "")
 
 
 def told(case, fault):
@@ -280,13 +283,25 @@ def text_beside(name, submission):
     return re.sub("\r\n?", "\n", text)
 
 
-def add_questions(results, assignment, answers, student, tried, key, told):
-    """`told`: how the grader knows the student, in words."""
-    tests, tried = questions.graded(questions.questions(assignment.name, student, key), answers, tried)
+def no_answers(submission, given):
+    """Why a submission holds no answers, in words; "" where it holds some, or needs none."""
+    if any(given) or not pathlib.Path(submission).is_dir():
+        return ""
+    held = sorted(os.listdir(submission))
+    alike = [name for name in held if name != "answers.txt" and re.fullmatch(r"answers?([._ -]?txt)*", name, re.I)]
+    if "answers.txt" in held:
+        return "answers.txt holds no answer" + (f", and {alike[0]} is not read" if alike else "")
+    return f"{alike[0]} is not read; its name must be answers.txt" if alike else ""
+
+
+def add_questions(results, assignment, answers, student, tried, key, told, note):
+    """`told`: how the grader knows the student, in words; `note`: why there are no answers."""
+    tests, tried = questions.graded(questions.questions(assignment.name, student, key), answers, tried, note)
     results["tests"] += [{**test, "output": printable(test["output"])} for test in tests]
     right = sum(test["score"] for test in tests)
     results["score"] += right
-    results["output"] += f" Questions: {right} of {len(tests)}, those of {printable(student[:100])}{told}."
+    results["output"] += f" Questions: {right} of {len(tests)}, those of {printable(student[:100])}{told}." + (
+        f" Answers: {printable(note)}." if note else "")
     results["extra_data"] |= {"answers": tried, "student": printable(student)}
 
 
@@ -321,9 +336,13 @@ def main(arguments):
         questions.check_key(assignment.name, drawn, key, arguments.key_file)
         asked = arguments.questions and questions.questions(assignment.name, questions.EXAMPLE)
         given = answered.read(answers, assignment.name) if asked else ({}, [])
+        note = no_answers(arguments.submission, given) if asked else ""
         student = questions.check_student(assignment.name, arguments.student, of_tree, any(given))
         told = "" if arguments.student else ", as the submission's file key says (no --student)" if of_tree else ""
-        tried = questions.earlier(arguments.earlier, student if asked else None)
+        if asked and any(given) and not of_tree:
+            told = ": whose answers they are, --student alone says, since no file key was handed in"
+            print(f"grade: warning{told}", file=sys.stderr)
+        tried, whose = questions.earlier(arguments.earlier, assignment.name, student if asked else None)
         confine(assignment, arguments.key_file, prefix, arguments.confine, work)
         obstacle = unwatchable(prefix, work)
         if obstacle and assignment.watched:
@@ -345,7 +364,9 @@ def main(arguments):
     results = results_of(assignment, faults, text)
     total = f"{results['score']:g} of 100" + (" by public tests alone" if arguments.public else "")
     if arguments.questions:
-        add_questions(results, assignment, answers, student, tried, key, told)
+        add_questions(results, assignment, answers, student, tried, key, told, note)
+    elif tried:  # the next submission's attempts are counted from these results
+        results["extra_data"] |= {"answers": tried} | ({"student": printable(str(whose))} if whose else {})
     write(arguments.out, results)
     print(f"{assignment.name}: {total}; {results['output'].splitlines()[0]}")
     for test in results["tests"]:

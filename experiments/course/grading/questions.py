@@ -76,30 +76,34 @@ def page(name, student, asked):
     return "\n".join(lines + [f"{i}. {q.text}" for i, q in enumerate(asked, 1)]) + "\n"
 
 
-def earlier(path, student=None):
-    """{question: [answers tried before]} from an earlier results.json or submission_metadata.json. Throws Usage for
-    results that say that they are another student's."""
+def earlier(path, name, student=None):
+    """({question: [answers tried before]}, whose they are) from an earlier results.json or submission_metadata.json of the
+    assignment `name`. Throws Usage for results that say that they are another assignment's or student's."""
     if path is None:
-        return {}
+        return {}, student
     try:
         data = json.loads(pathlib.Path(path).read_text())
         runs = [run.get("results") or {} for run in data.get("previous_submissions", [])] or [data]
         tried = {}
+        others = {(run.get("extra_data") or {}).get("assignment", name) for run in runs} - {name}
         for run in runs:
-            for name, values in ((run.get("extra_data") or {}).get("answers") or {}).items():
-                tried[name] = tried.get(name, []) + [
-                    float(v) for v in values if float(v) not in tried.get(name, [])]
+            for question, values in ((run.get("extra_data") or {}).get("answers") or {}).items():
+                tried[question] = tried.get(question, []) + [
+                    float(v) for v in values if float(v) not in tried.get(question, [])]
         whose = (data.get("extra_data") or {}).get("student", student)
     except (OSError, ValueError, AttributeError, TypeError) as e:
         raise folders.Usage(f"cannot read earlier results from {path}: {e}") from None
+    if others:
+        raise folders.Usage(f"wanted earlier results of {name} by --earlier, {path} holds those of {str(min(others, key=str))[:20]}; "
+                            f"name this student's results of {name}")
     if student is not None and whose != student:
         raise folders.Usage(f"wanted earlier results of {student} by --earlier, {path} holds those of {str(whose)[:100]}: "
                             "attempts are counted for each student; name that student's results")
-    return tried
+    return tried, whose
 
 
-def graded(asked, text, tried):
-    """(Gradescope's tests, {question: all that was tried})"""
+def graded(asked, text, tried, note=""):
+    """(Gradescope's tests, {question: all that was tried}); `note`: why there are no answers."""
     given, bad = answered.read(text, asked[0].name.partition(".")[0]) if asked else ({}, [])
     tests, now = [], {}
     for question in asked:
@@ -112,8 +116,7 @@ def graded(asked, text, tried):
             said = ""
         elif question.name not in given and not values:
             meant = [line for line in bad if re.match(rf"\s*{re.escape(question.name)}\b", line)] or bad
-            said = "no answer" + (f"; this line of answers.txt is none: {meant[0][:80]}; wanted one such as "
-                                  f"{question.name} 0.0185" if bad else "")
+            said = "no answer" + (f"; {answered.why(meant[0][:80], question.name)}" if bad else f"; {note}" if note else "")
         elif len(values) > ATTEMPTS:
             said = f"{ATTEMPTS} attempts were made before: this one does not count"
         else:

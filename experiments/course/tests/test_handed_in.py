@@ -123,6 +123,29 @@ def test_where_nothing_is_graded_no_earlier_results_are_left_but_those_that_coun
     assert grade_in_vain("a file of somebody's") and grade_in_vain('{"mine": 1}')
 
 
+def test_no_earlier_results_outlive_a_mistyped_option(handed_in, prefix):
+    out = handed_in.parent / "results.json"
+    for words in (["--out", out, "--studnet", "ada"], ["--studnet", "ada", f"--out={out}"], ["--out", out, "--stud", "ada"]):
+        out.write_text(json.dumps({"score": 100, "tests": []}))
+        done = subprocess.run([course.ROOT / "course", "grade", "a4", handed_in, *words], capture_output=True, text=True)
+        assert done.returncode == 2 and not out.exists(), (words, done.stderr)
+    for words in (["--out", out, "--help"], ["--out", out, "--earlier", out, "--studnet", "ada"]):
+        out.write_text(json.dumps({"score": 100, "tests": []}))
+        subprocess.run([course.ROOT / "course", "grade", "a4", handed_in, *words], capture_output=True)
+        assert out.exists(), words
+
+
+def test_no_name_or_file_of_a_submission_changes_the_terminal(handed_in, prefix):
+    (handed_in / "x\x1b[2K\na4: 100 of 100").write_text("")
+    said = refused(handed_in, prefix, handed_in)
+    assert "holds no a4.cpp" in said and said.rstrip("\n").isprintable()
+    (handed_in / "a4.cpp").write_text(SOURCE)
+    (handed_in / "key").write_text("bob\x1b[2K\x9b1A\nno key\x1b[2K\n")
+    for words in (["--student", "ada", "--questions"], []):
+        said = refused(handed_in, prefix, handed_in, *words)
+        assert "released" in said and said.rstrip("\n").isprintable()
+
+
 def test_the_public_tests_alone_are_no_grade(folder, prefix):
     out = folder / "results.json"
     done = subprocess.run([course.ROOT / "course", "grade", "a0", course.ROOT / "a0", "--out", out, "--prefix", prefix,
@@ -181,12 +204,68 @@ def test_a_tree_of_another_student_and_results_of_another_student_are_no_grade(h
     earlier.write_text(json.dumps({"extra_data": {"student": "ada", "answers": {"a4.1": [1.0]}}}))
     said = refused(handed_in, prefix, handed_in, "--questions", "--earlier", earlier)
     assert f"wanted earlier results of bob by --earlier, {earlier} holds those of ada" in said
-    assert questions.earlier(earlier, "ada") == {"a4.1": [1.0]}
+    assert questions.earlier(earlier, "a4", "ada") == ({"a4.1": [1.0]}, "ada")
     assert questions.check_student("a4", "ada", "ada", True) == "ada" == questions.check_student("a4", "ada", "", True)
     assert questions.check_student("a4", None, "", False) == questions.EXAMPLE
     assert questions.check_student("a4", "ada", questions.EXAMPLE, False) == "ada"  # a tree for everybody, without answers
     with pytest.raises(course.Usage, match="released to example"):
         questions.check_student("a4", "ada", questions.EXAMPLE, True)
+
+
+def test_answers_whose_student_the_option_alone_says_are_graded_with_a_warning(handed_in, prefix):
+    (handed_in / "a4.cpp").write_text('#include "a4.h"\n')
+    (handed_in / "answers.txt").write_text("a4.1 0.25\n")
+    out = handed_in.parent / "results.json"
+
+    def said(*words):
+        done = subprocess.run([course.ROOT / "course", "grade", "a4", handed_in, "--prefix", prefix, "--out", out, "--confine",
+                               "any", *words], capture_output=True, text=True, check=True)
+        return done.stderr, json.loads(out.read_text())
+    warning = "whose answers they are, --student alone says, since no file key was handed in"
+    stderr, results = said("--questions", "--student", "ada")
+    assert stderr == f"grade: warning: {warning}\n" and f"those of ada: {warning}." in results["output"]
+    # Without --questions, the attempts of before stay.
+    assert results["extra_data"]["answers"]["a4.1"] == [0.25] and results["extra_data"]["student"] == "ada"
+    stderr, results = said("--student", "ada", "--earlier", out)
+    assert not stderr and results["extra_data"]["answers"]["a4.1"] == [0.25] and results["extra_data"]["student"] == "ada"
+    (handed_in / "key").write_text("ada\nno key\n")
+    stderr, results = said("--questions", "--student", "ada", "--earlier", out)
+    assert not stderr and warning not in results["output"]
+
+
+def test_earlier_results_of_another_assignment_are_no_attempts(handed_in, prefix):
+    (handed_in / "a4.cpp").write_text(SOURCE)
+    earlier = handed_in.parent / "earlier"
+    of = {"assignment": "a1", "student": "ada", "answers": {"a1.1": [1.0]}}
+    for data in ({"extra_data": of}, {"previous_submissions": [{"results": {"extra_data": of}}]}):
+        earlier.write_text(json.dumps(data))
+        for words in (["--questions"], []):
+            said = refused(handed_in, prefix, handed_in, "--student", "ada", "--earlier", earlier, *words)
+            assert f"wanted earlier results of a4 by --earlier, {earlier} holds those of a1" in said
+
+
+@pytest.mark.parametrize("line, said", [
+    ("#1 0.5", "is none: #1 0.5; wanted one such as a4.1 0.0185"), ("a4.01 0.5", "is none: a4.01 0.5; wanted one such"),
+    ("a4.1 1,234", "is ambiguous: a4.1 1,234; write 1.234 or 1234"), ("a4.1: -12,345", "write -12.345 or -12345")])
+def test_a_line_that_is_no_answer_is_named(line, said):
+    assert answered.read(f"{line}\na4.2 3\n", "a4") == ({"a4.2": 3.0}, [line])
+    tests, _ = questions.graded(questions.questions("a4", "ada"), f"{line}\na4.2 3\n", {})
+    assert said in tests[0]["output"]
+
+
+def test_decimal_commas_and_comments_are_read():
+    for line in ("a4.1 0,185", "a4.1 0,185  # 1,234", "# a4.2 0.5\na4.1 0,185", "1. 0,185 #1 of mine", "a4.1 ,185"):
+        assert answered.read(line, "a4") == ({"a4.1": 0.185}, []), line
+
+
+def test_answers_in_a_file_of_another_name_or_in_none_are_named(handed_in):
+    (handed_in / "Answers.TXT").write_text("a4.1 0.5\n")
+    assert grade.no_answers(handed_in, ({}, [])) == "Answers.TXT is not read; its name must be answers.txt"
+    (handed_in / "answers.txt").write_text("a4.1\na4.2\n")
+    assert grade.no_answers(handed_in, ({}, [])) == "answers.txt holds no answer, and Answers.TXT is not read"
+    assert grade.no_answers(handed_in, ({"a4.1": 0.5}, [])) == grade.no_answers(handed_in / "answers.txt", ({}, [])) == ""
+    tests, _ = questions.graded(questions.questions("a4", "ada"), "", {}, "answers.txt holds no answer")
+    assert tests[0]["output"] == "no answer; answers.txt holds no answer"
 
 
 # --- keys
