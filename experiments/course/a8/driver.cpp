@@ -37,15 +37,31 @@ void check_parameters(const std::string& function, const Parameters& parameters,
   }
 }
 
+// Throws where a weight is larger than the steps can have made it. AdamW moves one in a step by the rate times
+// (1 − β1) / √(1 − β2) at most, which is 3.2 for its usual β, and the rates are those of learning_rate().
+void check_reach(const Parameters& parameters, const Parameters& start, const Training& training) {
+  const double rates =
+      training.lr * ((training.warmup + 1) / 2.0 + 0.55 * (training.steps - training.warmup));
+  for (const auto& [name, tensor] : parameters) {
+    double first = 0, last = 0;
+    for (const double w : start.at(name).to_vector<double>()) first = std::max(first, std::abs(w));
+    for (const double w : tensor.to_vector<double>()) last = std::max(last, std::abs(w));
+    check(!(last > 2 * first + 4 * rates),
+          "train: '{}' holds a weight of {:.2g}, and {} steps at these rates reach no more than {:.2g}", name,
+          last, training.steps, 2 * first + 4 * rates);
+  }
+}
+
 Parameters trained_parameters(const Request& in, const Config& config) {
   const auto training = in.as<Training>(training_words);
   const int64_t before = gradients_asked();
   const Parameters parameters = train(in["tokens"], config, training, Rng(in.integer("seed")));
   const int64_t asked = gradients_asked() - before;
-  check(asked <= training.steps,
+  check(asked == training.steps,
         "train: wanted one call of the tape's backward in each of the {} steps, got {} calls", training.steps,
         asked);
   check_parameters("train", parameters, config);
+  check_reach(parameters, initial(config, Rng(in.integer("seed"))), training);
   return parameters;
 }
 

@@ -1,5 +1,5 @@
 // with: stubs of a0 without moving_average
-// A quote in what is skipped begins no text, and what follows it no comment: not even for who reads without the compiler.
+// A quote in what is skipped begins no text, and what follows it is no comment.
 #if 0
 ' /*
 #endif

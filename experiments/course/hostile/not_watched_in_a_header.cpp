@@ -1,10 +1,10 @@
 // with: stubs of a0 without moving_average
-// The same, in a header of the system that a macro of ours changes, by a name that another of its macros joins.
+// The same, in a header of the system: a macro of ours is used there, whose name another macro joins.
 #include <sys/cdefs.h>
 #undef _GLIBCXX_BEGIN_NAMESPACE_VERSION
-#define _GLIBCXX_BEGIN_NAMESPACE_VERSION                                                           \
+#define _GLIBCXX_BEGIN_NAMESPACE_VERSION                                                                  \
   __attribute__((__CONCAT(no_sani, tize)("address"))) inline const double& at(const double* in, long i) { \
-    return in[i];                                                                                  \
+    return in[i];                                                                                         \
   }
 #include <valarray>
 
