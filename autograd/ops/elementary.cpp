@@ -97,24 +97,19 @@ Tensor sign(const Tensor& x) {
 }
 
 Tensor isru(const Tensor& x, const Tensor& c) {
-  const int half = (x.dtype() == Dtype::f32 ? std::numeric_limits<float>::max_exponent
-                                            : std::numeric_limits<double>::max_exponent) /
-                   2;
-  const double large = std::ldexp(1.0, half - 2);
-  Tensor y, scale;  // undefined: 1
+  // Beyond, y is ±1, and x² would soon overflow.
+  const double bound =
+      x.dtype() == Dtype::f32 ? kernels::Lane<float>::isru_bound : kernels::Lane<double>::isru_bound;
+  Tensor y;
   {
     const NoTape pause;
-    const Tensor beyond = x > large || x < -large;
-    // Where x² would overflow, x and c are scaled by powers of two.
-    if (any(beyond).item() != 0) scale = where(beyond, std::ldexp(1.0, -half - 2), ones({}, x.dtype()));
-    const Tensor scaled = scale.defined() ? x * scale : x, shift = scale.defined() ? c * square(scale) : c;
-    y = scaled / sqrt(square(scaled) + shift);
+    const Tensor u = clamp(x, -bound, bound);
+    y = u / sqrt(square(u) + c);
   }
-  return record("isru", y, {x, c}, [x, c, scale](const Tensor& dy, Wants wants) {
-    const Tensor q =
-        scale.defined() ? rsqrt(square(x * scale) + c * square(scale)) * scale : rsqrt(square(x) + c);
+  return record("isru", y, {x, c}, [x, c, bound](const Tensor& dy, Wants wants) {
+    const Tensor u = clamp(x, -bound, bound), q = rsqrt(square(u) + c);
     return std::array{wants[0] ? dy * (c * q * q * q) : Tensor(),
-                      wants[1] ? dy * (x * q * q * q * -0.5) : Tensor()};
+                      wants[1] ? dy * (u * q * q * q * -0.5) : Tensor()};
   });
 }
 
