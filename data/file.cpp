@@ -106,6 +106,10 @@ Target target_of(const std::string& path) {
   for (int links = 0; links < 40; ++links) {
     std::error_code error;
     const fs::path folder = fs::canonical(at.has_parent_path() ? at.parent_path() : ".", error);
+    check(links == 0 || (!error && at.has_filename()),
+          "file: cannot write '{}': it is a symbolic link to '{}', in a folder that is not there; make the "
+          "folder, or choose another file",
+          path, at.string());
     if (error || !at.has_filename()) return {path, false};  // whoever creates the file says why it cannot
     const fs::path whole = folder / at.filename();
     if (is_system_folder(folder)) return {whole, true};

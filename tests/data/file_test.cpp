@@ -85,6 +85,13 @@ TEST_CASE("a link that the user named stays, and its target is written beside it
   std::filesystem::create_symlink(folder / "b", folder / "a");
   CHECK_THROWS_WITH_AS(write_file_atomically(folder / "a", "x", PathFrom::user),
                        doctest::Contains("Too many levels of symbolic links"), Error);
+  std::filesystem::create_symlink(folder / "missing/new", folder / "astray");
+  for (const char* name : {"astray", "to_astray"}) {
+    if (name == std::string("to_astray")) std::filesystem::create_symlink(folder / "astray", folder / name);
+    CHECK_THROWS_WITH_AS(write_file_atomically(folder / name, "x", PathFrom::user),
+                         doctest::Contains("in a folder that is not there; make the folder"), Error);
+    CHECK(std::filesystem::is_symlink(folder / name));
+  }
 }
 
 TEST_CASE("what is in /dev or /proc is written to, also through a link, and is never replaced") {
