@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "../../core/parallel.h"
@@ -17,7 +19,9 @@ namespace {
 
 using Entry = std::pair<Training, Trained>;
 
-constexpr size_t checksum_length = 16, most_bytes = size_t{1} << 30;
+constexpr size_t checksum_length = 16, record_head = sizeof(uint64_t) + checksum_length,
+                 most_bytes = size_t{1} << 30;
+constexpr const char* journal_name = "trainings.journal";
 
 std::string record_of(const std::string& bytes) {
   return to_bytes<uint64_t>(bytes.size()) + checksum(bytes) + bytes;
@@ -25,7 +29,7 @@ std::string record_of(const std::string& bytes) {
 
 // The bytes of the record that begins at `at`, which moves behind it; none where it is not whole.
 std::optional<std::string> next_record(const std::string& text, size_t& at) {
-  const size_t head = sizeof(uint64_t) + checksum_length;
+  const size_t head = record_head;
   if (text.size() - at < head) return std::nullopt;
   const auto length = from_bytes<uint64_t>(text.substr(at, sizeof(uint64_t)));
   if (text.size() - at - head < length) return std::nullopt;
@@ -33,6 +37,28 @@ std::optional<std::string> next_record(const std::string& text, size_t& at) {
   if (checksum(bytes) != text.substr(at + sizeof(uint64_t), checksum_length)) return std::nullopt;
   at += head + length;
   return bytes;
+}
+
+// Whether a whole record begins anywhere behind `at`. A kill leaves half a record at the end alone.
+bool goes_on_behind(const std::string& text, size_t at) {
+  const auto is_digit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+  for (size_t begin = at + 1; begin + record_head < text.size(); ++begin) {
+    const auto digits = std::string_view(text).substr(begin + sizeof(uint64_t), checksum_length);
+    if (size_t end = begin; std::ranges::all_of(digits, is_digit) && next_record(text, end)) return true;
+  }
+  return false;
+}
+
+// Throws Error where a record is damaged that others follow: they are hours of work perhaps.
+void refuse_damage(const std::string& text, const std::string& path) {
+  size_t at = 0;
+  int64_t record = 1;
+  while (next_record(text, at)) ++record;
+  check(
+      !goes_on_behind(text, at),
+      "{}: its record {}, at byte {}, is damaged, and whole records follow; restore the file, or add --force to "
+      "train anew what it holds from there on",
+      path, record, at);
 }
 
 // Throws Error where these are the bytes of another run's journal, hours of work perhaps.
@@ -65,6 +91,7 @@ std::string Trainings::known_records(const Json& heading) {
   const Json now = provenance(isobar_sources(), run_.environment().value("data", Json::object()));
   const std::string first = record_of(Json{{"of", heading}, {"provenance", now}}.dump());
   const std::string text = std::filesystem::exists(path_) ? read_regular_file(path_, most_bytes) : "";
+  if (!run_.force()) refuse_damage(text, path_);
   size_t at = 0;
   const std::optional<std::string> there = next_record(text, at);
   const Json old = there ? Json::parse(*there, nullptr, false) : Json();
@@ -88,7 +115,7 @@ std::string Trainings::known_records(const Json& heading) {
 }
 
 Trainings::Trainings(Run& run, const Json& heading, std::function<Trained(const Training&)> train)
-    : run_(run), train_(std::move(train)), path_(run.folder() + "/trainings.journal") {
+    : run_(run), train_(std::move(train)), path_(run.folder() + "/" + journal_name) {
   const std::string known = by_first(run.ranks(), [&] { return known_records(heading); });
   size_t at = 0;
   next_record(known, at);  // the heading
@@ -98,7 +125,7 @@ Trainings::Trainings(Run& run, const Json& heading, std::function<Trained(const 
   at_a_time_ =
       std::stol(by_first(run.ranks(), [&] { return fmt::format("{}", threads() * run.ranks().size()); }));
   if (!run.ranks().first()) return;
-  write_file_atomically(run.staying_file("trainings.journal"), known);
+  write_file_atomically(run.staying_file(journal_name), known);
   descriptor_ = open_to_append(path_);
 }
 

@@ -139,11 +139,22 @@ TEST_CASE("a duel that is killed at five instants continues to the same bytes") 
     program.send(SIGKILL);
     program.wait();
   }
-  // Damaged too: what stands from there on is trained again.
-  std::string bytes = file_text(journal);
+  const std::string bytes = file_text(journal);
   REQUIRE(bytes.size() > 500);  // it was not through
-  bytes[bytes.size() / 2] ^= 1;
-  folder.write("killed/trainings.journal", bytes);
+  // Damaged in the heading, and in the middle: nothing of it is dropped.
+  for (const size_t at : {size_t{0}, size_t{3}, size_t{40}, bytes.size() / 2}) {
+    CAPTURE(at);
+    std::string damaged = bytes;
+    damaged[at] ^= 1;
+    folder.write("killed/trainings.journal", damaged);
+    StartedProgram refused = started(killed, 1);
+    CHECK(refused.wait() == 2);
+    CHECK(holds(refused.err(), at <= 40 ? "trainings.journal: its record 1, at byte 0, is damaged"
+                                        : "is damaged, and whole records follow; restore the file"));
+    CHECK((file_text(journal) == damaged));
+  }
+  // The last one half written: it is trained again.
+  folder.write("killed/trainings.journal", bytes.substr(0, bytes.size() - 5));
   StartedProgram last = started(killed, 1);
   REQUIRE(last.wait() == 0);
   CHECK(holds(last.out(), "trainings that an earlier run left in"));
