@@ -97,6 +97,21 @@ std::string change_since(const std::string& folder, const Json& summary, const P
   return isobar::change_since(then, provenance(sources, data_now(then.value("data", Json::object()))));
 }
 
+// Whether a planned run's folder holds a finished run that an earlier `verify` made: one of these settings, or of those
+// that its summary says.
+bool made_by_verify(const std::string& folder, const PlannedRun& planned, const Json& config) {
+  const std::string own = folder + "/" + planned.folder;
+  if (!finished_summary(own, config).is_null()) return true;
+  const std::string path = folder + "/summary.json";
+  if (!std::filesystem::exists(path)) return false;
+  const Json earlier = parse_json<Json>(read_regular_file(path, size_t{1} << 30));
+  if (!earlier.is_object() || !earlier.value("runs", Json()).is_array()) return false;
+  return std::ranges::any_of(earlier["runs"], [&](const Json& made) {
+    return made.is_object() && made.value("folder", Json()) == planned.folder &&
+           made.value("config", Json()).is_object() && !finished_summary(own, made["config"]).is_null();
+  });
+}
+
 // Where results were written last; nothing where there are none.
 std::optional<std::filesystem::file_time_type> written_at(const std::string& folder) {
   std::error_code none;
@@ -266,8 +281,9 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
   std::vector<std::string> arguments = planned.arguments;
   arguments.insert(arguments.end(), {"--seed", std::to_string(run.seed()), "--out", folder, "--threads",
                                      std::to_string(threads())});
-  // What an earlier `verify` made here goes; in a folder that was never its own, a run of this name is the user's.
-  if (run.goes_on() || run.force()) arguments.emplace_back("--force");
+  // What an earlier `verify` made here goes; another run, and any file beside none, is the user's.
+  if (run.force() || (run.goes_on() && made_by_verify(run.folder(), planned, config)))
+    arguments.emplace_back("--force");
   const auto before = written_at(folder);
   const Finished finished =
       most ? run_child("/bin/sh", limited(program_path(planned), arguments, *most, threads()))

@@ -302,8 +302,11 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
           fmt::format("stopped after {} of {} studies; the same command goes on, for finished runs are kept",
                       result.is_null() ? i : i + 1, planned.size()));
     if (std::erase(to_make, one.name) > 0 && complaint.empty()) pace.made(one.name, passed.count());
-    summary["runs"].push_back(
-        {{"name", one.name}, {"folder", one.folder}, {"done", !result.is_null()}, {"cannot_run", complaint}});
+    summary["runs"].push_back({{"name", one.name},
+                               {"folder", one.folder},
+                               {"done", !result.is_null()},
+                               {"cannot_run", complaint},
+                               {"config", configs[one.name]}});
     if (!one.path.empty()) summary["runs"].back()["program"] = one.path;
     if (!accepted_old.empty()) summary["runs"].back()["accepted_old"] = accepted_old;
     if (result.is_object()) {

@@ -151,11 +151,21 @@ TEST_CASE("a finished run of other sources is measured anew and says why, unless
     CHECK(holds(verify(""),
                 "small: measured anew, for its summary does not say of which sources and data it is\n"));
   }
-  // Other settings are another run, which nobody takes.
+  // Other settings than any that verify made are a run of the user's, which is neither taken nor replaced.
   Json summary = Json::parse(file_text(summary_path));
   summary["config"]["width"] = 9;
   folder.write("out/small/summary.json", summary.dump());
-  CHECK_FALSE(holds(verify(" --accept-old"), "there already"));
+  const Outcome refused =
+      run_built("isobar verify", (folder / "mine.toml") + " --accept-old --out " + (folder / "out"));
+  CHECK(refused.code != 0);
+  CHECK_FALSE(holds(refused.out, "there already"));
+  CHECK(holds(refused.out + refused.err, "holds a finished run"));
+  CHECK(file_text(summary_path) == summary.dump());
+  CHECK(holds(verify(" --force"), "small: decay_study"));
+  // Those that verify made are replaced when the file of claims asks for others.
+  folder.write("mine.toml", file_of(run_of("small", 3), {{"small", ""}}));
+  CHECK(holds(verify(""), "small: decay_study"));
+  CHECK(Json::parse(file_text(summary_path))["config"]["depth"] == 3);
   check_refused("isobar verify", "--keep --accept-old --out " + (folder / "kept"),
                 "--keep: keeps what these sources and data measure; drop --accept-old");
 }
