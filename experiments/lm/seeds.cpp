@@ -2,6 +2,7 @@
 
 #include "../../data/json_text.h"
 #include "../../data/metrics_file.h"
+#include "../../data/utf8_stream.h"
 #include "../harness/provenance.h"
 #include "../harness/table.h"
 #include "checkpoints/checkpoint.h"
@@ -27,6 +28,18 @@ Json read_summary(const std::string& folder) {
   check(summary.is_object() && summary.value("config", Json()).is_object() &&
             summary.value("environment", Json()).is_object(),
         "--seeds: {}: wanted a summary of a run; choose another --out, or begin anew with --force", path);
+  const Json& environment = summary["environment"];
+  const auto check_text = [&](const Json& value, const std::string& key) {
+    check(value.is_string(), "--seeds: {}: {}: wanted a text, got {}; begin anew with --force", path,
+          one_line(key), one_line(value.dump()));
+  };
+  for (const char* key : {"version", "sources", "commit", init_from_key})
+    if (environment.contains(key)) check_text(environment[key], key);
+  if (!environment.contains("data")) return summary;
+  check(environment["data"].is_object(),
+        "--seeds: {}: data: wanted an object, got {}; begin anew with --force", path,
+        one_line(environment["data"].dump()));
+  for (const auto& [name, value] : environment["data"].items()) check_text(value, "data: " + name);
   return summary;
 }
 
@@ -37,7 +50,11 @@ SeedResult read_back(const std::string& folder, int64_t seed, int64_t steps) {
   const auto loss = [&](const char* name) {
     check(summary.contains(name), "--seeds: {}/summary.json: wanted a '{}'; begin anew with --force", folder,
           name);
-    return number_from(summary[name]);
+    const Json& value = summary[name];
+    check(value.is_number() || value == "nan" || value == "inf" || value == "-inf",
+          "--seeds: {}/summary.json: {}: wanted a number, got {}; begin anew with --force", folder, name,
+          one_line(value.dump()));
+    return number_from(value);
   };
   const auto series = [&](const char* name) {
     const auto column = std::ranges::find(log.columns(), name, &MetricsLog::Column::name);
@@ -84,7 +101,7 @@ Found found_in(Run& run, const RunOptions& options, const Json& now) {
     return Found::all;
   }
   if (checkpoint_files(options.folder).empty()) return Found::nothing;
-  same(Json::parse(newest_checkpoint(options.folder).config));
+  same(parse_json<Json>(newest_checkpoint(options.folder).config));
   return Found::part;
 }
 

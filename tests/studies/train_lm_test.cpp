@@ -295,6 +295,20 @@ TEST_CASE("a finished seed whose files are damaged is refused, and none is waite
     std::ofstream(summary) << damaged;
     refused("s/seed_0/summary.json: wanted a summary of a run");
   }
+  const auto with_value = [&](const Json::json_pointer& key, const Json& value, const std::string& sentence) {
+    Json changed = Json::parse(right);
+    changed[key] = value;
+    std::ofstream(summary) << changed.dump();
+    refused("--seeds: s/seed_0/summary.json: " + sentence);
+  };
+  const Json::json_pointer environment("/environment");
+  for (const char* name : {"train_loss", "val_loss", "best_val_loss"})
+    for (const Json& value : {Json("2.5"), Json(), Json({1, 2})})
+      with_value(Json::json_pointer() / name, value, fmt::format("{}: wanted a number, got", name));
+  for (const char* name : {"version", "sources"})
+    with_value(environment / name, 3, fmt::format("{}: wanted a text, got 3", name));
+  with_value(environment / "data", 3, "data: wanted an object, got 3");
+  with_value(environment / "data" / "a.txt", 3, "data: a.txt: wanted a text, got 3");
   std::ofstream(summary) << right;
   CHECK(holds(ran("train_lm", command, folder.path()).out, "(was there)"));
 }
