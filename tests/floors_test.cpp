@@ -228,6 +228,7 @@ const std::set<std::string>& raw_exceptions() {
       "nn/check/layer_runner.cpp",                 // makes strided inputs
       "nn/init.cpp",                               // says which key drew a weight
       "nn/model.cpp",                              // asks for keys and versions
+      "nn/module.cpp",                             // marks what is replaced
       "nn/pieces.cpp",                             // keeps when gradients began
       "experiments/harness/machine_limits.cpp",    // times memory
       "experiments/lm/watching/print_model.cpp"};  // tells which storages a model keeps
