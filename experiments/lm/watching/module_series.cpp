@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "../../../data/utf8_stream.h"
+#include "../../../nn/model.h"
 #include "../../harness/lists.h"
 #include "../../harness/table.h"
 #include "../../harness/text_chart.h"
