@@ -1,4 +1,5 @@
 // A guard without a name ends at once, so that the block would record after all. The compiler says so.
+#include "../../core/parallel.h"
 #include "../../nn/model.h"
 
 struct Model : isobar::Module {
