@@ -241,7 +241,8 @@ Tensor var(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim
 Tensor std_dev(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false,
                double correction = 1);
 // (Σ |x|^p)^(1/p), p > 0; p = ∞ is the largest |x|, whose ties share the gradient. Slope 0 at x = 0, and
-// no second derivative there but for p = 1 and p = ∞: that throws Error.
+// no second derivative there but for p = 1 and p = ∞: that throws Error. So does a derivative above the p-th where an
+// element is 0 and p is no integer: it is infinite.
 Tensor norm(const Tensor& x, double p = 2, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
 Tensor norm(const Tensor& x, std::initializer_list<int> axes) = delete;  // norm(x, 2, axes)
 template <std::same_as<bool> Bool>
