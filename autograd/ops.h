@@ -319,6 +319,7 @@ Tensor dyt(const Tensor& x, const Tensor& alpha, const Tensor& weight, const Ten
 // √d tanh(inv_rho x / √d) · weight + bias, inv_rho [1], d the number of normalized elements.
 Tensor dyt_sqrtd(const Tensor& x, const Tensor& inv_rho, const Tensor& weight, const Tensor& bias);
 // √d x / √(x² + C) · weight + bias, C = exp(log_c), log_c [1] (Stollenwerk 2025).
+// It and isru() take |x| for 2⁶³ (f64: 2⁵¹¹) beyond that, where x² would overflow: ±1 unless c is near the square.
 Tensor dyisru(const Tensor& x, const Tensor& log_c, const Tensor& weight, const Tensor& bias);
 // erf(alpha x + shift) · weight + bias, alpha and shift [1] (Chen et al. 2025).
 Tensor derf(const Tensor& x, const Tensor& alpha, const Tensor& shift, const Tensor& weight,
