@@ -37,9 +37,10 @@ std::vector<std::string> known_files(const std::string& program);
 class ResultFolder {
  public:
   // Makes the folder and its parents, and locks it against other runs. Throws Error when it cannot be made or
-  // written, another run holds it, what is there at one of the known_files() is no file, it holds a training and this is another
-  // program, or without `force` it holds what this run may not replace: a finished run, another program's unfinished one,
-  // or files that no run made. (What is in its own folders is not looked at.)
+  // written, when another run holds it, where one of the known_files() is there and is no file, and where it holds a
+  // training and this is another program. Without `force` it throws, too, where the folder holds what this run may
+  // not replace: a finished run, another program's unfinished one, or files that no run made. (What is in its own
+  // folders is not looked at.)
   ResultFolder(const std::string& path, FolderRights rights);
   // Unless begun, leaves all as it was. Unless published, removes the partial files, but those announced before one
   // that grows under its own name; summary.partial.json, unless files stay; and the folders made here if they are
