@@ -106,10 +106,11 @@ Target target_of(const std::string& path) {
   for (int links = 0; links < 40; ++links) {
     std::error_code error;
     const fs::path folder = fs::canonical(at.has_parent_path() ? at.parent_path() : ".", error);
-    check(links == 0 || (!error && at.has_filename()),
-          "file: cannot write '{}': it is a symbolic link to '{}', in a folder that is not there; make the "
-          "folder, or choose another file",
-          path, at.string());
+    check(
+        links == 0 || (!error && at.has_filename()),
+        "file: cannot write '{}': it is a symbolic link to '{}', in a folder that is not there; make the folder, or "
+        "choose another file",
+        path, at.string());
     if (error || !at.has_filename()) return {path, false};  // whoever creates the file says why it cannot
     const fs::path whole = folder / at.filename();
     if (is_system_folder(folder)) return {whole, true};
@@ -233,10 +234,15 @@ void make_folder_durably(const std::string& path) {
     fail("make the folder", path, reason);
 }
 
-bool is_temporary_name(const std::string& name) { return parse_temporary(name).has_value(); }
+std::optional<std::string> final_name_of(const std::string& name) {
+  const auto parts = parse_temporary(name);
+  return parts ? std::optional(parts->final_name) : std::nullopt;
+}
 
-void remove_temporaries(const std::string& folder) {
-  for (const auto& [path, parts] : temporaries_in(folder)) ::unlink(path.c_str());
+void remove_temporaries(const std::string& folder,
+                        const std::function<bool(const std::string& final_name)>& is_own) {
+  for (const auto& [path, parts] : temporaries_in(folder))
+    if (parts.host == host() && is_own(parts.final_name)) ::unlink(path.c_str());
 }
 
 void reserve_file(const std::string& path, size_t bytes) {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,10 +69,12 @@ void make_folder_durably(const std::string& path);
 // (libstdc++'s directory_iterator ends the process where it gets no memory.)
 std::vector<std::string> names_in(const std::string& folder);
 
-// Whether a temporary file could have this name.
-bool is_temporary_name(const std::string& name);
-// Removes the temporary files that a killed process left in a folder. No process may be writing there.
-void remove_temporaries(const std::string& folder);
+// The name that a temporary file of this name would get in the end; none where temporary_name() makes no such name.
+std::optional<std::string> final_name_of(const std::string& name);
+// Removes the temporary files that killed processes of this machine left in a folder, of the final names that are the
+// caller's: others may be files of the user's. No process may be writing there.
+void remove_temporaries(const std::string& folder,
+                        const std::function<bool(const std::string& final_name)>& is_own);
 
 // A file open for reading. Threads may share it.
 class InputFile {

@@ -162,8 +162,6 @@ void Trainings::keep(const Training& training, const Trained& trained) {
   if (descriptor_ >= 0) append_to(descriptor_, record_of(to_bytes(Entry(training, trained))), path_);
 }
 
-void Trainings::end() {
-  if (descriptor_ >= 0) ::unlink(path_.c_str());
-}
+void Trainings::end() { run_.remove_when_finished(journal_name); }
 
 }  // namespace isobar::duel

@@ -26,7 +26,7 @@ class Trainings {
   void of(const std::vector<Training>& wanted, const std::function<void(size_t, const Trained&)>& done);
   // How many train at a time, on the threads of all ranks.
   int64_t at_a_time() const { return at_a_time_; }
-  // The journal goes: what it held is in the results.
+  // The journal goes once the results are there, which have what it holds.
   void end();
   // Those that were read from the journal.
   int64_t found() const { return found_; }

@@ -222,6 +222,14 @@ std::function<std::string(const Json&)> obstacle_of(const Program& program, cons
   };
 }
 
+// Throws Error where a file that the user names may not be written, the run's own results among them.
+void check_output_of(const Program& program, const std::string& output, const RunOptions& options) {
+  check(!is_file_of_run(output, options.folder, program.name),
+        "--output: '{}' is a file of the run's own results in '{}'; choose another name", output,
+        options.folder);
+  check_output(output, {.force = options.force, .page = true});
+}
+
 Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
              Streams streams, Ranks& ranks) {
   const CommandLine line = parse_command_line(program, config, arguments);
@@ -258,11 +266,11 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
                            : default_threads(ranks));
   for (const Printer& printer : program.printers)
     if (printer.flag == line.printer) {
-      if (printer.writes) check_output(*printer.file, {.force = line.force, .page = true});
+      if (printer.writes) check_output_of(program, *printer.file, options);
       return {printer.flag, printer.text, options};
     }
   if (program.output != nullptr && !program.output->empty())
-    check_output(*program.output, {.force = line.force, .page = true});
+    check_output_of(program, *program.output, options);
   check(line.resume.empty() || !line.out.empty() || line.force ||
             !std::filesystem::exists(options.folder + "/summary.json"),
         "--resume: '{}' holds a finished run: nothing is left to do", line.resume);

@@ -112,12 +112,22 @@ std::vector<std::string> listed_files(const Json& heading) {
   return names;
 }
 
+// Whether a run of a program writes a file of this name by way of a temporary file.
+bool writes(const std::string& program, const std::string& name) {
+  const auto is_name = [&](const std::string& known) { return name == known || name == partial_name(known); };
+  static const std::vector<std::string> beside_results = {"spool", "trainings.journal",
+                                                          "bad_step.safetensors"};
+  return std::ranges::any_of(known_files(program), is_name) || std::ranges::count(beside_results, name) > 0 ||
+         may_remove(program, program, name);
+}
+
 // The files in a folder that a run could mean to replace: not folders, hidden files and what killed writers left.
-std::vector<std::string> visible_files(const std::string& folder) {
+std::vector<std::string> visible_files(const std::string& folder, const std::string& program) {
   std::vector<std::string> files;
   for (const std::string& name : names_in(folder)) {
     std::error_code none;
-    if (name[0] != '.' && !is_temporary_name(name) &&
+    const std::optional<std::string> final_name = final_name_of(name);
+    if (name[0] != '.' && !(final_name && writes(program, *final_name)) &&
         fs::symlink_status(folder + "/" + name, none).type() != fs::file_type::directory)
       files.push_back(name);
   }
@@ -158,6 +168,14 @@ std::vector<std::string> known_files(const std::string& program) {
   if (const std::vector<std::string>* own = own_files(program))
     names.insert(names.end(), own->begin(), own->end());
   return names;
+}
+
+bool is_file_of_run(const std::string& path, const std::string& folder, const std::string& program) {
+  std::error_code error;
+  const fs::path file = fs::weakly_canonical(fs::absolute(path, error), error),
+                 own = fs::weakly_canonical(fs::absolute(folder, error), error);
+  return !error && file.parent_path() == own &&
+         (writes(program, file.filename()) || file.filename() == heading_name);
 }
 
 ResultFolder::ResultFolder(const std::string& path, FolderRights rights)
@@ -207,7 +225,7 @@ void ResultFolder::look() {
     for (const std::string& path : {name, partial_name(name)}) check_replaceable(path_ + "/" + path);
   // What a run left that did not finish belongs to it as long as its heading is there.
   if (!begun.is_null())
-    others_stay_ = std::ranges::any_of(visible_files(path_), [](const std::string& name) {
+    others_stay_ = std::ranges::any_of(visible_files(path_, rights_.program), [](const std::string& name) {
       return name.find(".partial.") == std::string::npos;
     });
   for (const Json* heading : {&finished, &begun})
@@ -232,7 +250,7 @@ void ResultFolder::look() {
       begun.is_null(),
       "--out: '{}' holds a run of {} that did not finish; add --force to replace it, or choose another folder",
       path_, begun.is_null() ? "" : one_line(begun["program"].get<std::string>()));
-  const std::vector<std::string> others = visible_files(path_);
+  const std::vector<std::string> others = visible_files(path_, rights_.program);
   check(
       others.empty(),
       "--out: '{}' holds files that no run made, such as '{}'; choose another folder, or add --force to replace "
@@ -241,7 +259,8 @@ void ResultFolder::look() {
 }
 
 void ResultFolder::remove_leftovers() {
-  if (!std::exchange(clean_, true)) remove_temporaries(path_);
+  if (!std::exchange(clean_, true))
+    remove_temporaries(path_, [&](const std::string& name) { return writes(rights_.program, name); });
 }
 
 void ResultFolder::begin(const Json& heading, const std::vector<std::string>& growing) {
@@ -321,6 +340,7 @@ void ResultFolder::publish() {
     if (std::ranges::count(growing_, name) == 0)
       rename_file(path_ + "/" + partial_name(name), path_ + "/" + name);
   published_ = true;
+  for (const std::string& name : spent_) remove_file(path_ + "/" + name);
 }
 
 int64_t SpoolFile::put(std::string_view bytes) {

@@ -34,6 +34,9 @@ struct FolderRights {
 // for the programs of Isobar their own.
 std::vector<std::string> known_files(const std::string& program);
 
+// Whether a path names a file that a run of this program with its results in `folder` writes there, through links too.
+bool is_file_of_run(const std::string& path, const std::string& folder, const std::string& program);
+
 class ResultFolder {
  public:
   // Makes the folder and its parents, and locks it against other runs. Throws Error when it cannot be made or
@@ -54,7 +57,7 @@ class ResultFolder {
   bool holds_unfinished() const { return unfinished_; }
   // Whether an earlier run of this program is or was here.
   bool goes_on() const { return goes_on_; }
-  // Removes temporary files that killed writers left, the first time that it is called.
+  // Removes temporary files that killed runs of the program left, the first time that it is called.
   void remove_leftovers();
   // From here on the folder is changed: writes summary.partial.json with `heading`, which has "program" and "config", and
   // announces files as growing() does. Where it throws, the folder is as it was.
@@ -66,6 +69,8 @@ class ResultFolder {
   void growing(const std::vector<std::string>& names);
   // The path of a file that stays where it is, whether the run is published or not, and that the summary does not list.
   std::string staying(const std::string& name);
+  // A staying file that publish() removes in the end: what it holds is in the results.
+  void goes_when_published(const std::string& name) { spent_.push_back(name); }
   // Names announced so far.
   const std::vector<std::string>& names() const { return names_; }
   // All announced files are complete on the disk, summary.json among them: makes them appear.
@@ -87,7 +92,7 @@ class ResultFolder {
   bool unfinished_ = false, goes_on_ = false, others_stay_ = false, clean_ = false;
   std::vector<std::string> made_;  // folders that were not there, innermost first
   int lock_ = -1;                  // descriptor of the folder
-  std::vector<std::string> names_, growing_;
+  std::vector<std::string> names_, growing_, spent_;
   size_t staying_ = 0;  // how many of the first names stay when the run is not published
   bool published_ = false;
 };

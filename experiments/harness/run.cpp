@@ -87,9 +87,21 @@ void Run::begin_growing() {
     begin({steps_name, modules_name});
 }
 
+void Run::take_place_of_lines() {
+  if (before_lines_) {
+    begin();
+    before_lines_();
+  }
+  begin_growing();
+}
+
 std::string Run::staying_file(const std::string& name) {
   begin();
   return folder_ ? folder_->staying(name) : options_.folder + "/" + name;
+}
+
+void Run::remove_when_finished(const std::string& name) {
+  if (folder_) folder_->goes_when_published(name);
 }
 
 // How the run was called and on what, so that run.log alone says how to make it again.
@@ -159,7 +171,7 @@ void Run::take_texts(const std::vector<StepValue>& values) {
 
 void Run::begin_lines() {
   if (metrics_) return;
-  begin_growing();
+  take_place_of_lines();
   metrics_.emplace(folder_->path() + "/" + steps_name);
   modules_.emplace(folder_->path() + "/" + modules_name);
   std::filesystem::remove(partial_h5_);
@@ -214,7 +226,7 @@ void Run::restore(const std::string& folder) {
   copy_lines(folder + "/" + steps_name, lines_.steps, metrics);
   copy_lines(folder + "/" + modules_name, lines_.modules, modules);
   for (OutputFile* file : {&metrics, &modules}) file->finish();
-  begin_growing();  // not before: a run that is refused, by a full disk too, changes nothing
+  take_place_of_lines();  // not before: a run that is refused, by a full disk too, changes nothing
   metrics_.emplace(steps_path, std::move(metrics));
   modules_.emplace(modules_path, std::move(modules));
   std::filesystem::remove(partial_h5_);

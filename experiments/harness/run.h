@@ -114,11 +114,16 @@ class Run {
   void text_file(const std::string& name, std::string text) { texts_.emplace_back(name, std::move(text)); }
   // The path of a file in the folder that is not of one run alone and stays, as a journal.
   std::string staying_file(const std::string& name);
+  // That file goes once the results are there: until then it is what a killed run goes on from.
+  void remove_when_finished(const std::string& name);
+  // Calls this once, before this run's lines take the place of an earlier run's.
+  void before_lines(std::function<void()> what) { before_lines_ = std::move(what); }
   // The study's own part of summary.json. The harness adds the rest. Everything here must be equal from run
   // to run; what is not goes to timing() or environment().
   Json& summary() { return summary_; }
   Json& timing() { return timing_; }
   Json& environment() { return environment_; }
+  const Json& environment() const { return environment_; }
 
   // The run reads this data: "data" of its environment has the checksum, by the name. A file without a checksum is made
   // by the program, such as the synthetic text.
@@ -184,6 +189,7 @@ class Run {
   // From here on the folder is changed. `growing` as ResultFolder::begin() takes them.
   void begin(const std::vector<std::string>& growing = {});
   void begin_growing();
+  void take_place_of_lines();
   bool resumes_in_place() const;
   void begin_lines();
   void take_names(const std::vector<Metric>& metrics);
@@ -211,6 +217,7 @@ class Run {
   std::vector<std::string> metric_names_;
   std::map<std::string, std::vector<std::string>> module_texts_;
   Lines lines_;
+  std::function<void()> before_lines_;
   std::deque<Csv> csvs_;
   std::vector<std::pair<std::string, std::string>> texts_;  // other files
   Json environment_, summary_ = Json::object(), timing_ = Json::object();

@@ -2,7 +2,10 @@
 
 #include "../../core/profile.h"
 #include "../../data/file.h"
+#include "../../data/json_text.h"
 #include "../harness/lists.h"
+#include "../harness/provenance.h"
+#include "seeds.h"
 #include "watching/bad_step.h"
 #include "watching/module_series.h"
 
@@ -24,7 +27,34 @@ std::vector<std::string> folders_of_seeds(const std::string& folder) {
   return folders;
 }
 
+// Settings of a run that may differ when it goes on.
+const std::vector<std::string> may_differ = {"corpus", "as_is",   "checkpoint_interval",     "keep",
+                                             "on_nan", "anomaly", "activation_checkpointing"};
+
+// Throws Error where the folder's lines are of another run than its checkpoint, by what the run says of itself that
+// wrote them. A folder without its summary.partial.json says nothing.
+void check_own_lines(const std::string& folder, const Checkpoint& checkpoint) {
+  const std::string path = folder + "/summary.partial.json";
+  if (!std::filesystem::exists(path)) return;
+  const Json heading = parse_json<Json>(read_regular_file(path, size_t{1} << 28)),
+             config = parse_json<Json>(checkpoint.config);
+  if (!heading.is_object() || !heading.value("config", Json()).is_object() || !config.is_object()) return;
+  const std::string differences = differences_between(config, heading["config"], may_differ);
+  check(
+      differences.empty(),
+      "--resume: the checkpoints in '{0}' are of another run than its metrics.jsonl: {1}; begin anew with --force, or "
+      "a new run with their weights: --init_from {0}",
+      folder, differences);
+}
+
 }  // namespace
+
+Json origin_of(const Run& run) {
+  const Json& environment = run.environment();
+  Json origin = provenance(isobar_sources(), environment.value("data", Json::object()));
+  if (environment.contains(init_from_key)) origin[init_from_key] = environment[init_from_key];
+  return origin;
+}
 
 Resume resume_of_train_lm() {
   const auto config = [](const std::string& folder) {
@@ -35,10 +65,7 @@ Resume resume_of_train_lm() {
         folder, seeds.empty() ? "" : shell_word(seeds.front()));
     return newest_checkpoint(folder).config;
   };
-  return {.config = config,
-          .may_differ = {"corpus", "as_is", "checkpoint_interval", "keep", "on_nan", "anomaly",
-                         "activation_checkpointing"},
-          .begins_with = "init_from"};
+  return {.config = config, .may_differ = may_differ, .begins_with = "init_from"};
 }
 
 Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const Rng& rng, LanguageModel& model,
@@ -49,11 +76,16 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
       optimizer_(optimizer),
       interrupt_(ranks_.size() > 1 ? "" : Interrupt::finishing_step) {
   by_first(ranks_, [&] {
-    check(goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty(),
+    check(goes_on_in_place(run) || run.force() || checkpoint_files(run.folder()).empty() ||
+              !foreign_checkpoint(run.folder()).empty(),
           "--out: '{}' holds checkpoints of a run that did not finish; go on with --resume {}, or begin anew "
           "with --force",
           run.folder(), shell_word(run.folder()));
     refuse_link(run.folder() + "/checkpoints");
+    const std::string foreign = goes_on_in_place(run) ? "" : foreign_checkpoint(run.folder());
+    check(foreign.empty(),
+          "--out: '{}' has the name of a checkpoint, and no run made it; choose another folder, or remove it",
+          foreign);
     return "";
   });
   now_.config = json_text(run.config());
@@ -62,9 +94,13 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
   now_.key = rng.key();
   now_.corpus = corpus.checksum();
   ranks_.check_same("a corpus with checksum", now_.corpus, "give every rank the same text and tokenizer");
+  now_.origin = origin_of(run).dump();
+  // Not before: a run that ends earlier takes nothing of another's; nor later: its checkpoints do not belong to this
+  // run's lines.
+  if (!goes_on_in_place(run))
+    run.before_lines([&run, &config] { CheckpointFolder(run.folder(), config.keep).clear(); });
   if (!run.resume_folder().empty()) go_on(model);
-  folder_.emplace(run.folder(),
-                  CheckpointFolderOptions{.keep = config.keep, .fresh = !goes_on_in_place(run)});
+  folder_.emplace(run.folder(), config.keep);
   visit_tensors(model, [&](const std::string& name, Tensor& tensor, bool is_buffer) {
     if (is_buffer) buffers_.push_back({name, tensor});
   });
@@ -78,6 +114,7 @@ void Session::go_on(LanguageModel& model) {
       folder, [&](const std::string& why) { run_.warn("{}; going back to the checkpoint before", why); });
   check(then.corpus == now_.corpus && then.tokenizer->to_json() == now_.tokenizer->to_json(),
         "--corpus: this is not the text that the run in '{}' learned from; name that one", folder);
+  check_own_lines(folder, then);
   check(then.key == now_.key, "--resume: '{}': its random numbers are not those of its seed", folder);
   load_state(model, then.model);
   load_state(optimizer_, then.optimizer);
@@ -101,6 +138,12 @@ void Session::go_on(LanguageModel& model) {
     run_.restore(folder);
     return "";
   });
+  if (!then.origin.empty()) {  // that of the first part of a run, whoever goes on with it
+    now_.origin = then.origin;
+    const Json origin = parse_json<Json>(then.origin);
+    if (origin.is_object() && origin.contains(init_from_key))
+      run_.environment()[init_from_key] = origin[init_from_key];
+  }
   now_.step = then.step;
   now_.best_val_loss = then.best_val_loss;
   now_.skipped_steps = then.skipped_steps;

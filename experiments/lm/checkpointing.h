@@ -14,6 +14,9 @@ namespace isobar {
 // is (its tokens are compared), when to save, and what to do about bad numbers. All others decide the bits.
 Resume resume_of_train_lm();
 
+// Of which sources, data and first weights a run is: what its checkpoints say, and --seeds compares.
+Json origin_of(const Run& run);
+
 class Session {
  public:
   // All must outlive the session; the run's generators are split from `rng`. With --resume it brings run,

@@ -101,7 +101,19 @@ Found found_in(Run& run, const RunOptions& options, const Json& now) {
     return Found::all;
   }
   if (checkpoint_files(options.folder).empty()) return Found::nothing;
-  same(parse_json<Json>(newest_checkpoint(options.folder).config));
+  const Checkpoint newest = newest_checkpoint(options.folder);
+  same(parse_json<Json>(newest.config));
+  const Json origin = parse_json<Json>(newest.origin);
+  const std::string change =
+      origin.is_object() ? change_of_seed(origin, now) : "its checkpoints do not say of which sources it is";
+  if (change.empty()) return Found::part;
+  run.say("seed {} was begun before, ", options.seed);
+  if (!run.accept_old()) {
+    run.say("and does not go on: {}; trained anew\n", change);
+    return Found::other;
+  }
+  run.say("and goes on by --accept-old, though {}\n", change);
+  run.summary()["accepted_old"] = change;
   return Found::part;
 }
 

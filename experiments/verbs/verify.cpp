@@ -142,6 +142,9 @@ int verify(const Words& given) {
       files.push_back(claims::read_claims(path));
     }
     const std::string page = config.page.empty() ? run.folder() + "/report.html" : config.page;
+    check(config.page.empty() || std::filesystem::path(page).filename() == "report.html" ||
+              !is_file_of_run(page, run.folder(), "isobar verify"),
+          "--page: '{}' is a file of the run's own results in '{}'; choose another name", page, run.folder());
     if (!config.page.empty()) check_output(page, {.force = run.force(), .page = true, .inputs = paths});
     claims::VerifyOptions options{.scale = config.kept ? "full" : run.preset(),
                                   .claims = config.claim,

@@ -161,15 +161,29 @@ TEST_CASE("a file longer than the limit is refused") {
   CHECK_THROWS_WITH_AS(read_file(folder / "x", 4), doctest::Contains("at most 4 bytes"), Error);
 }
 
-TEST_CASE("what killed writers left behind is removed, and nothing else") {
+TEST_CASE(
+    "of what killed writers left behind, this machine's files of the caller's names are removed, and nothing else") {
   const TemporaryFolder folder;
-  for (const char* name : {"run.h5.node_7-12-0.tmp", "a.b.x-7-15.tmp", "mine.tmp", "x.a-12-.tmp",
-                           "x.a--3.tmp", ".a-1-2.tmp.h5", "a-12-0.tmp", "x.12-0.tmp"})
+  const std::string own = std::filesystem::path(temporary_name(folder / "x")).filename(),
+                    here = own.substr(1, own.find('-'));         // ".host-"
+  std::vector<std::string> left = {"notes" + here + "11-0.tmp",  // of no name of the caller's
+                                   "run.h5.draft-2024-11.tmp",   // as a user may call a file
+                                   "mine.tmp",
+                                   "x.a-12-.tmp",
+                                   "x.a--3.tmp",
+                                   ".a-1-2.tmp.h5",
+                                   "a-12-0.tmp",
+                                   "x.12-0.tmp"};
+  for (const std::string& name : left) folder.write(name, "x");
+  for (const std::string& name : {"run.h5" + here + "12-0.tmp", "a.b" + here + "7-15.tmp"})
     folder.write(name, "x");
-  remove_temporaries(folder.path());
-  CHECK(folder.names() == std::vector<std::string>{".a-1-2.tmp.h5", "a-12-0.tmp", "mine.tmp", "x.12-0.tmp",
-                                                   "x.a--3.tmp", "x.a-12-.tmp"});
-  remove_temporaries(folder / "none");
+  const auto is_own = [](const std::string& name) { return name != "notes"; };
+  remove_temporaries(folder.path(), is_own);
+  std::sort(left.begin(), left.end());
+  CHECK(folder.names() == left);
+  remove_temporaries(folder / "none", is_own);
+  CHECK(final_name_of("a.b.node_7-12-0.tmp") == "a.b");
+  CHECK_FALSE(final_name_of("mine.tmp").has_value());
 }
 
 TEST_CASE("a writer removes what killed writers of the same file on its machine left, and no other's") {

@@ -96,6 +96,24 @@ TEST_CASE("no program writes over a file that it reads, by whatever name") {
   CHECK(file_text(folder / "t.txt") == text);
 }
 
+TEST_CASE("no program writes its output over a file of its own results, by whatever name") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "r");
+  fs::create_directory_symlink("r", folder / "link");
+  const std::pair<std::string, std::string> programs[] = {
+      {"duel", "layernorm rmsnorm --tiny --out r --force -o"},
+      {"train_lm", "--tiny --corpus synthetic --out r --force --tape-page"},
+      {"isobar verify", "--kept --out r --force --page"}};
+  for (const auto& [program, words] : programs) {
+    for (const char* name : {"r/summary.json", "./r/run.h5", "r/../r/run.partial.log",
+                             "link/trainings.journal", "r/summary.partial.json"}) {
+      CAPTURE(name);
+      check_refused(program, words + " " + name, "is a file of the run's own results in 'r'", folder.path());
+    }
+    CHECK(names_in(folder / "r").empty());
+  }
+}
+
 TEST_CASE("an output in /dev is written to, and what is said of it goes to stderr") {
   const TemporaryFolder& folder = place();
   ran("isobar prepare", "t.txt --tokenizer byte -o whole.safetensors", folder.path());

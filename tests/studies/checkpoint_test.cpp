@@ -92,13 +92,23 @@ TEST_CASE("a run's folder keeps the last checkpoints and the best, and removes w
       found.push_back(std::filesystem::path(path).filename());
     return found;
   };
-  folder.write("run/checkpoints/step_000009.safetensors", "of an earlier run");
-  folder.write("run/checkpoints/best.safetensors", "of an earlier run");
-  folder.write("run/checkpoints/step_000007.safetensors.node-123-0.tmp", "half");
+  std::filesystem::create_directories(folder / "run/checkpoints");
+  for (const char* name : {"step_000009", "best"})
+    save_checkpoint(folder / fmt::format("run/checkpoints/{}.safetensors", name), trained.checkpoint(9));
+  const std::string half = temporary_name(folder / "run/checkpoints/step_000007.safetensors");
+  folder.write(std::filesystem::path(half).lexically_relative(folder.path()), "half");
+  folder.write("run/checkpoints/notes.draft-2024-11.tmp", "of the user");
   folder.write("run/checkpoints/mine.safetensors", "of the user");
-  CheckpointFolder fresh(folder / "run", {.keep = 2, .fresh = true});
-  CHECK_FALSE(std::filesystem::exists(folder / "run/checkpoints/step_000007.safetensors.node-123-0.tmp"));
+  CheckpointFolder fresh(folder / "run", 2);
+  CHECK_FALSE(std::filesystem::exists(half));
+  CHECK(std::filesystem::exists(folder / "run/checkpoints/notes.draft-2024-11.tmp"));
   CHECK(names() == std::vector<std::string>{"step_000009.safetensors", "best.safetensors"});
+  CHECK(foreign_checkpoint(folder / "run").empty());
+  folder.write("run/checkpoints/step_3.safetensors", "of the user");
+  CHECK(foreign_checkpoint(folder / "run") == folder / "run/checkpoints/step_3.safetensors");
+  fresh.clear();
+  CHECK(names() == std::vector<std::string>{"step_3.safetensors"});
+  std::filesystem::remove(folder / "run/checkpoints/step_3.safetensors");
   fresh.save(trained.checkpoint(1), {.step = true});
   CHECK(names() == std::vector<std::string>{"step_000001.safetensors"});
   fresh.save(trained.checkpoint(1), {.best = true});
@@ -108,7 +118,7 @@ TEST_CASE("a run's folder keeps the last checkpoints and the best, and removes w
   CHECK(std::filesystem::exists(folder / "run/checkpoints/mine.safetensors"));
 
   // A run that could not read step 4 goes on from 3: 4 is of no use.
-  CheckpointFolder resumed(folder / "run", {.keep = 3, .fresh = false});
+  CheckpointFolder resumed(folder / "run", 3);
   resumed.save(trained.checkpoint(3), {.step = true});
   CHECK(names() == std::vector<std::string>{"step_000003.safetensors", "best.safetensors"});
   resumed.save(trained.checkpoint(1'000'000), {.step = true});
@@ -121,7 +131,7 @@ TEST_CASE("a damaged checkpoint is named and the one before it taken") {
   Trained trained;
   CHECK(holds(message_of([&] { newest_checkpoint(folder / "run"); }), "found none"));
   std::filesystem::create_directory(folder / "run");
-  CheckpointFolder checkpoints(folder / "run", {.keep = 3, .fresh = true});
+  CheckpointFolder checkpoints(folder / "run", 3);
   for (const int64_t step : {1, 2, 3}) checkpoints.save(trained.checkpoint(step), {.step = true});
   for (const char* step : {"3", "2"}) {
     const std::string path = folder / (std::string("run/checkpoints/step_00000") + step + ".safetensors");

@@ -180,6 +180,27 @@ TEST_CASE("what is no journal of this duel is not believed") {
   }
 }
 
+TEST_CASE("the trainings of a duel go when its results are there, and not before") {
+  const TemporaryFolder folder;
+  const std::string journal = folder / "run/trainings.journal";
+  bool ends_well = false;
+  Study study;
+  study.body = [&](Run& run) {
+    Trainings trainings(run, {{"a", "of this duel"}},
+                        [](const Training& one) { return Trained{.val_loss = one.rate}; });
+    CHECK(trainings.found() == (ends_well ? 1 : 0));
+    trainings.of({{.side = 0, .rate = 1.5, .seed = 0}}, [](size_t, const Trained&) {});
+    trainings.end();
+    if (!ends_well) throw_error("the disk is full");
+  };
+  CHECK(study.run({"--out", folder / "run"}).code != 0);
+  CHECK(std::filesystem::exists(journal));
+  ends_well = true;
+  CHECK(study.run({"--out", folder / "run"}).code == 0);
+  CHECK(std::filesystem::exists(folder / "run/summary.json"));
+  CHECK_FALSE(std::filesystem::exists(journal));
+}
+
 TEST_CASE("trainings on other data, or of other sources, count with --accept-old alone") {
   const TemporaryFolder folder;
   int64_t trained = 0;  // how many trainings were made

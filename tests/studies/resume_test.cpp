@@ -339,6 +339,61 @@ TEST_CASE("lines of modules and steps that are not those of the run are refused 
   refused("metrics.jsonl", "wanted 4 numbers, got 5", [](auto& line) { line["mine"] = 1; });
 }
 
+TEST_CASE("a training that replaces another one is not resumed from that one's checkpoints") {
+  const TemporaryFolder folder, streams;
+  const std::string run = folder / "run";
+  const std::vector<std::string> words = with(training(folder), {"--out", run});
+  REQUIRE(finished(words).code == 0);
+  {
+    StartedProgram replacing(with(words, {"--force", "--seed", "5", "--max_iters", "100000",
+                                          "--checkpoint_interval", "0", "--eval_interval", "100000"}),
+                             streams);
+    wait_until(replacing, [&] { return !std::filesystem::exists(run + "/summary.json"); });
+    wait_until(replacing, [&] { return file_text(run + "/metrics.jsonl").find("\n") != std::string::npos; });
+    replacing.send(SIGKILL);
+    replacing.wait();
+  }
+  CHECK(checkpoint_files(run).empty());
+  const Outcome refused = finished({"train_lm", "--resume", run});
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err, "wanted a run's folder with checkpoints"));
+}
+
+TEST_CASE("a checkpoint of another run than the lines beside it is not resumed") {
+  const TemporaryFolder folder;
+  train_a_part(folder);
+  const std::string path = folder / "t/summary.partial.json";
+  Json heading = Json::parse(file_text(path));
+  heading["config"]["seed"] = 5;
+  folder.write("t/summary.partial.json", heading.dump());
+  const auto before = all_in(folder / "t");
+  const Outcome refused = run_built("train_lm", "--resume t", folder.path());
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err,
+              "the checkpoints in 't' are of another run than its metrics.jsonl: seed is 0 there, 5 here"));
+  CHECK(all_in(folder / "t") == before);
+  heading["config"]["seed"] = 0;
+  heading["config"]["keep"] = 7;  // which may change when a run goes on
+  folder.write("t/summary.partial.json", heading.dump());
+  ran("train_lm", "--resume t", folder.path());
+}
+
+TEST_CASE("a file with the name of a checkpoint that no run made is refused, and stays") {
+  const TemporaryFolder folder;
+  for (const char* name : {"best.safetensors", "step_7.safetensors"}) {
+    const std::string path = folder.write(std::string("t/checkpoints/") + name, "notes\n");
+    for (const char* force : {"", " --force"}) {
+      const Outcome refused =
+          run_built("train_lm", std::string("--tiny --corpus synthetic --out t") + force, folder.path());
+      CHECK(refused.code == 2);
+      CHECK(holds(refused.err, "has the name of a checkpoint, and no run made it"));
+    }
+    CHECK(file_text(path) == "notes\n");
+    std::filesystem::remove(path);
+  }
+  CHECK(names_in(folder / "t") == std::vector<std::string>{"checkpoints"});
+}
+
 TEST_CASE("a second Ctrl-C stops at once") {
   const TemporaryFolder folder, streams;
   // The first step ends with an evaluation that nobody waits for.

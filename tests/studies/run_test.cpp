@@ -112,6 +112,32 @@ TEST_CASE("a study touches no file that no run made, and says so before it begin
   CHECK(file_text(folder / "notes.txt") == "mine");
 }
 
+TEST_CASE(
+    "of the temporary files in its folder, a run removes those of its own names that this machine left") {
+  const TemporaryFolder folder;
+  const std::string own = std::filesystem::path(temporary_name(folder / "x")).filename(),
+                    here = own.substr(1, own.find('-'));  // ".host-"
+  const Names of_user = {"notes.draft-2024-11.tmp", "notes" + here + "12-0.tmp"},
+              left = {"run.partial.h5" + here + "12-0.tmp", "summary.json" + here + "12-1.tmp",
+                      "layers.csv" + here + "12-2.tmp"};
+  Study study;
+  for (const Names& names : {of_user, left}) {
+    for (const std::string& name : names) folder.write("r/" + name, "mine");
+    const Outcome outcome = study.run({"--out", folder / "r"});
+    CHECK(outcome.code == (names == of_user ? 2 : 0));
+    if (names == of_user) CHECK(holds(outcome.err, "holds files that no run made, such as 'notes."));
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      CHECK(std::filesystem::exists(folder / ("r/" + name)) == (names == of_user));
+      std::filesystem::remove(folder / ("r/" + name));
+    }
+  }
+  // Nor does --force remove what is the user's.
+  for (const std::string& name : of_user) folder.write("r/" + name, "mine");
+  CHECK(study.run({"--out", folder / "r", "--force"}).code == 0);
+  for (const std::string& name : of_user) CHECK(file_text(folder / ("r/" + name)) == "mine");
+}
+
 // The files of a folder by name.
 std::map<std::string, std::string> contents(const std::string& folder) {
   std::map<std::string, std::string> all;
@@ -216,7 +242,8 @@ TEST_CASE("a run that is refused changes nothing in the folder of one that did n
     throw Diverged("loss is nan");
   };
   CHECK(study.run({"--out", folder / "r"}).code == 1);
-  folder.write("r/run.partial.h5.node-1-2.tmp", "of a killed writer");
+  const std::string killed = std::filesystem::path(temporary_name(folder / "r/run.partial.h5")).filename();
+  folder.write("r/" + killed, "of a killed writer");
   const auto before = contents(folder / "r");
   CHECK(before.contains("summary.partial.json"));
   CHECK(before.contains("run.partial.log"));

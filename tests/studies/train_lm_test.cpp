@@ -264,6 +264,24 @@ TEST_CASE(
   CHECK(holds(again(""), "seed 0: "));
   CHECK(summary_of("s/seed_0")["environment"]["init_from"] ==
         summary_of("s/seed_1")["environment"]["init_from"]);
+
+  // A seed that did not finish goes on with the weights that it began with alone.
+  const auto interrupt = [&] {
+    std::filesystem::rename(folder / "s/seed_1/summary.json", folder / "s/seed_1/summary.partial.json");
+    std::filesystem::remove(folder / "s/seed_1/checkpoints/step_000002.safetensors");
+  };
+  const std::string in_parts = " --checkpoint_interval 1 --force";
+  ran("train_lm", command + in_parts, folder.path());
+  interrupt();
+  CHECK_FALSE(holds(again(" --checkpoint_interval 1"), "was begun before"));
+  CHECK(holds(file_text(folder / "s/seed_1/run.log"), "going on after step 1 of 2"));
+  interrupt();
+  ran("train_lm", tiny + more + " --seed 9 --force --out start", folder.path());
+  CHECK(holds(
+      again(" --checkpoint_interval 1"),
+      "seed 1 was begun before, and does not go on: --init_from names other weights now; trained anew"));
+  CHECK(summary_of("s/seed_0")["environment"]["init_from"] ==
+        summary_of("s/seed_1")["environment"]["init_from"]);
 }
 
 TEST_CASE("a finished seed whose files are damaged is refused, and none is waited for") {

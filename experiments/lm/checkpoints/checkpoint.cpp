@@ -45,6 +45,7 @@ Checkpoint parse(const Safetensors& file) {
   checkpoint.skipped_steps = stored_number<int64_t>(file, "skipped_steps");
   checkpoint.corpus = stored_text(file, "corpus");
   checkpoint.lines = {checkpoint.step, lines_of_modules(file)};
+  if (file.metadata.contains("origin")) checkpoint.origin = stored_text(file, "origin");
   const int64_t steps = config_of(checkpoint).max_iters;
   check(checkpoint.step >= 0 && checkpoint.step <= steps, "wanted a step from 0 to {}, got {}", steps,
         checkpoint.step);
@@ -64,10 +65,23 @@ int64_t step_in_name(std::string_view name) {
   return error == std::errc() && end == digits.data() + digits.size() ? step : -1;
 }
 
-// Removes a file or a symbolic link, and nothing else that may have a checkpoint's name.
+bool is_checkpoint_name(const std::string& name) {
+  return step_in_name(name) >= 0 || name == best_checkpoint;
+}
+
+// Whether a file is a checkpoint by its first bytes, a damaged or an older one too.
+bool is_checkpoint(const std::string& path) {
+  try {
+    return looks_checked(path);
+  } catch (const Error&) {  // what cannot be read is left alone
+    return false;
+  }
+}
+
+// Removes a checkpoint or a symbolic link, and nothing else that may have a checkpoint's name.
 void remove_checkpoint(const std::string& path) {
-  const fs::file_type type = fs::symlink_status(path).type();
-  if (type == fs::file_type::regular || type == fs::file_type::symlink) fs::remove(path);
+  const bool link = fs::symlink_status(path).type() == fs::file_type::symlink;
+  if (link || is_checkpoint(path)) fs::remove(path);
 }
 
 }  // namespace
@@ -91,6 +105,7 @@ std::string checkpoint_bytes(const Checkpoint& checkpoint) {
                    {"skipped_steps", std::to_string(checkpoint.skipped_steps)},
                    {"corpus", checkpoint.corpus},
                    {"module_lines", std::to_string(checkpoint.lines.modules)}};
+  if (!checkpoint.origin.empty()) file.metadata["origin"] = checkpoint.origin;
   store_tensors(file, "model", checkpoint.model);
   store_tensors(file, "optimizer", checkpoint.optimizer);
   return checked_bytes(std::move(file), checkpoint_kind);
@@ -106,12 +121,17 @@ std::vector<std::string> checkpoint_files(const std::string& run_folder) {
   const std::string folder = run_folder + "/checkpoints";
   std::vector<std::pair<int64_t, std::string>> found;
   for (const std::string& name : names_in(folder))
-    if (const int64_t step = step_in_name(name); step >= 0 || name == best_checkpoint)
-      found.emplace_back(step, folder + "/" + name);
+    if (is_checkpoint_name(name)) found.emplace_back(step_in_name(name), folder + "/" + name);
   std::sort(found.rbegin(), found.rend());
   std::vector<std::string> paths;
   for (const auto& [step, path] : found) paths.push_back(path);
   return paths;
+}
+
+std::string foreign_checkpoint(const std::string& run_folder) {
+  for (const std::string& path : checkpoint_files(run_folder))
+    if (!fs::is_symlink(path) && !is_checkpoint(path)) return path;
+  return "";
 }
 
 Checkpoint newest_checkpoint(const std::string& run_folder,
@@ -177,23 +197,20 @@ std::string checksum_of(const std::vector<NamedTensor>& tensors) {
   return checksum(sums);
 }
 
-CheckpointFolder::CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options)
-    : run_folder_(run_folder),
-      folder_((fs::path(run_folder) / "checkpoints").string()),
-      keep_(options.keep),
-      fresh_(options.fresh) {
+CheckpointFolder::CheckpointFolder(const std::string& run_folder, int64_t keep)
+    : run_folder_(run_folder), folder_((fs::path(run_folder) / "checkpoints").string()), keep_(keep) {
   check(keep_ >= 1, "--keep: wanted at least 1, got {}", keep_);
   refuse_link(folder_);
-  remove_temporaries(folder_);
+  remove_temporaries(folder_, [](const std::string& name) { return is_checkpoint_name(name); });
 }
 
 void CheckpointFolder::save(const Checkpoint& checkpoint, SaveAs as) {
   make_folder_durably(folder_);
   const std::string bytes = checkpoint_bytes(checkpoint);
-  if (as.best) write(folder_ + "/" + best_checkpoint, bytes);
+  if (as.best) write_file_atomically(folder_ + "/" + best_checkpoint, bytes);
   if (!as.step) return;
   const std::string saved = fmt::format("{}/step_{:06}.safetensors", folder_, checkpoint.step);
-  write(saved, bytes);
+  write_file_atomically(saved, bytes);
   bool later = true;
   int64_t kept = 0;
   for (const std::string& path : checkpoint_files(run_folder_)) {
@@ -203,11 +220,8 @@ void CheckpointFolder::save(const Checkpoint& checkpoint, SaveAs as) {
   }
 }
 
-void CheckpointFolder::write(const std::string& path, const std::string& bytes) {
-  write_file_atomically(path, bytes);
-  if (!std::exchange(fresh_, false)) return;
-  for (const std::string& old : checkpoint_files(run_folder_))
-    if (old != path) remove_checkpoint(old);
+void CheckpointFolder::clear() {
+  for (const std::string& old : checkpoint_files(run_folder_)) remove_checkpoint(old);
 }
 
 Checkpoint checkpoint_at(const std::string& path) {

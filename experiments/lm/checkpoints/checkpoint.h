@@ -28,6 +28,8 @@ struct Checkpoint {
   int64_t skipped_steps = 0;  // for numbers that were not finite
   std::string corpus = "";    // checksum of the tokens that the run learns from
   Run::Lines lines = {};      // of the run's metrics.jsonl and modules.jsonl
+  // Of which sources, data and first weights the run is, as JSON; "" in one of an older isobar.
+  std::string origin = "";
 };
 
 // Names the first number of model and optimizer that is not finite, or "".
@@ -43,6 +45,8 @@ Checkpoint load_checkpoint(const std::string& path);
 inline const std::string best_checkpoint = "best.safetensors";
 // The checkpoints of a run, newest first, the best last: DIR/checkpoints/step_000250.safetensors.
 std::vector<std::string> checkpoint_files(const std::string& run_folder);
+// The first of them that is none by its first bytes, or "": a file of the user's, which no run removes or replaces.
+std::string foreign_checkpoint(const std::string& run_folder);
 // The first that can be loaded; `complain` hears the Error of each before it. Throws Error where none can.
 Checkpoint newest_checkpoint(const std::string& run_folder,
                              const std::function<void(const std::string&)>& complain = {});
@@ -91,11 +95,6 @@ std::string checksum_of(const std::vector<NamedTensor>& tensors);
 //
 // A new checkpoint is complete on the disk before an old one goes. The run holds the lock of DIR.
 
-struct CheckpointFolderOptions {
-  int64_t keep = 2;   // at least 1
-  bool fresh = true;  // the run begins: an earlier one's go when the first checkpoint is written
-};
-
 // Under which names a checkpoint is saved.
 struct SaveAs {
   bool step = false, best = false;
@@ -103,19 +102,20 @@ struct SaveAs {
 
 class CheckpointFolder {
  public:
-  // Removes temporary files that a killed run left. Throws Error where DIR/checkpoints is a symbolic link.
-  CheckpointFolder(const std::string& run_folder, const CheckpointFolderOptions& options);
+  // Removes temporary files that a killed run left. `keep` is at least 1. Throws Error where DIR/checkpoints is a
+  // symbolic link.
+  CheckpointFolder(const std::string& run_folder, int64_t keep);
+
+  // Removes an earlier run's: a new one begins.
+  void clear();
 
   // Writes the best, then step_<step>.safetensors, as wanted; after the latter removes those before the last
   // `keep`, and those of later steps, which a run that went on from here could not read.
   void save(const Checkpoint& checkpoint, SaveAs as);
 
  private:
-  void write(const std::string& path, const std::string& bytes);
-
   std::string run_folder_, folder_;
   int64_t keep_;
-  bool fresh_;
 };
 
 // --- Trained: a language model out of a checkpoint, with its tokenizer, ready to use.
