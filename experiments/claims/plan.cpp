@@ -94,7 +94,8 @@ std::string change_since(const std::string& folder, const Json& summary, const P
     return "its program is newer";
   const Json then = summary.value("environment", Json::object()), program = about(planned);
   const std::string sources = program.is_object() ? program.value("sources", "") : "";
-  return isobar::change_since(then, provenance(sources, data_now(then.value("data", Json::object()))));
+  return isobar::change_since(
+      then, provenance(sources, data_now(then.is_object() ? then.value("data", Json()) : Json())));
 }
 
 // Whether a planned run's folder holds a finished run that an earlier `verify` made: one of these settings, or of those

@@ -176,10 +176,16 @@ std::map<std::pair<std::string, std::string>, std::vector<int64_t>> earlier_look
   const std::string path = folder + "/summary.json";
   if (!std::filesystem::exists(path)) return looks;
   const Json summary = parse_json<Json>(read_regular_file(path, size_t{1} << 30));
-  for (const Json& claim : summary.is_object() ? summary.value("claims", Json::array()) : Json::array())
-    for (const Json& part : claim.value("parts", Json::array()))
-      if (part.contains("looks"))
-        looks[{part.value("run", ""), part.value("key", "")}] = part["looks"].get<std::vector<int64_t>>();
+  try {
+    for (const Json& claim : summary.value("claims", Json::array()))
+      for (const Json& part : claim.value("parts", Json::array()))
+        if (part.contains("looks"))
+          looks[{part.value("run", ""), part.value("key", "")}] = part["looks"].get<std::vector<int64_t>>();
+  } catch (const Json::exception& error) {
+    throw_error(fmt::format(
+        "--out: '{}' is not as verify writes it: {}; choose another folder, or move the file away", path,
+        json_complaint(error.what())));
+  }
   return looks;
 }
 

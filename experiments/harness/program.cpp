@@ -251,6 +251,9 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
                    : !line.resume.empty() ? line.resume
                    : program.folder_of    ? program.folder_of()
                                           : program.default_folder();
+  // The commands that it prints take a name for an option that begins as one.
+  for (std::string* folder : {&options.folder, &options.resume})
+    if (folder->starts_with('-')) *folder = "./" + *folder;
   options.command = program.command.empty() ? program.name : program.command;
   options.arguments = arguments;
   options.log_level = log_level(line);

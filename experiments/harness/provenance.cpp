@@ -18,6 +18,10 @@ std::vector<DataFile> files_now(const std::string& name) {
   return {};
 }
 
+bool are_texts(const Json& object) {
+  return object.is_object() && std::ranges::all_of(object, [](const Json& one) { return one.is_string(); });
+}
+
 }  // namespace
 
 Json provenance(const std::string& sources, const Json& data) {
@@ -38,13 +42,17 @@ Json data_now(const Json& names) {
 }
 
 std::string change_since(const Json& then, const Json& now) {
-  const std::string version = then.value("version", "");
-  if (version != now["version"]) return fmt::format("it is of version {}", version);
-  if (!then.contains("sources") || !then.contains("data"))
+  const auto text = [&](const char* key) {
+    return then.is_object() && then.value(key, Json()).is_string() ? then[key].get<std::string>() : "";
+  };
+  if (!text("version").empty() && then["version"] != now["version"])
+    return fmt::format("it is of version {}", text("version"));
+  if (text("version").empty() || !then.value("sources", Json()).is_string() ||
+      !are_texts(then.value("data", Json())))
     return "its summary does not say of which sources and data it is";
   if (then["sources"] != now["sources"])
     return fmt::format("the sources of its program have changed since commit {}",
-                       then.value("commit", "unknown"));
+                       text("commit").empty() ? "unknown" : text("commit"));
   std::set<std::string> names;
   for (const Json& data : {then["data"], now["data"]})
     for (const auto& [name, xxh3] : data.items()) names.insert(name);

@@ -41,6 +41,9 @@ RunOptions of_rank(RunOptions options) {
   return options;
 }
 
+// A checksum of a file's lines as it grows: that of the one before and the line.
+void add_to(std::string& sum, std::string_view line) { sum = checksum(sum.append(line)); }
+
 }  // namespace
 
 Run::Run(RunOptions options)
@@ -133,6 +136,7 @@ void Run::record_step(const std::vector<Metric>& metrics) {
   if (folder_) {
     begin_lines();
     metrics_->append(line);
+    add_to(lines_.steps_sum, line);
   }
   log_.note(std::string_view(line).substr(0, line.size() - 1), LogLevel::trace);
 }
@@ -154,7 +158,9 @@ void Run::record_modules(const std::vector<StepValue>& values) {
   const Phase phase("records");
   begin_lines();
   take_texts(values);
-  modules_->append(step_line(lines_.steps, values));
+  const std::string line = step_line(lines_.steps, values);
+  modules_->append(line);
+  add_to(lines_.modules_sum, line);
   ++lines_.modules;
 }
 
@@ -192,9 +198,10 @@ Run::Lines Run::sync_lines() {
 }
 
 void Run::read_earlier(const std::string& folder, const Lines& lines, const LineChecks& checks) {
-  lines_ = lines;
+  lines_ = {lines.steps, lines.modules};
   if (!folder_) return;
   const auto take_step = [&, step = int64_t{0}](const StepLine& line) mutable {
+    add_to(lines_.steps_sum, step_line(line.step, line.values));
     check(line.step == step, "wanted step {}, got {}", step, line.step);
     ++step;
     if (checks.step) checks.step(line);
@@ -203,18 +210,23 @@ void Run::read_earlier(const std::string& folder, const Lines& lines, const Line
     take_names(metrics);
   };
   const auto take_modules = [&, last = int64_t{-1}](const StepLine& line) mutable {
+    add_to(lines_.modules_sum, step_line(line.step, line.values));
     check(line.step > last && line.step < lines.steps, "wanted a step after {} and before {}, got {}", last,
           lines.steps, line.step);
     last = line.step;
     if (checks.module) checks.module(line);
     take_texts(line.values);
   };
-  const auto read = [&](const std::string& path, int64_t count, const auto& take) {
+  const auto read = [&](const std::string& path, int64_t count, const auto& take, const std::string& wanted,
+                        const std::string& got) {
     const int64_t there = StepLines(path).read(take, {}, count);
     check(there == count, "{}: wanted at least {} whole lines, got {}", path, count, there);
+    check(wanted.empty() || got == wanted,
+          "{}: wanted the first {} lines as the run wrote them (checksum {}), got others ({})", path, count,
+          wanted, got);
   };
-  read(folder + "/" + steps_name, lines.steps, take_step);
-  read(folder + "/" + modules_name, lines.modules, take_modules);
+  read(folder + "/" + steps_name, lines.steps, take_step, lines.steps_sum, lines_.steps_sum);
+  read(folder + "/" + modules_name, lines.modules, take_modules, lines.modules_sum, lines_.modules_sum);
 }
 
 void Run::restore(const std::string& folder) {

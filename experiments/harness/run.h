@@ -147,10 +147,12 @@ class Run {
   std::string resume_command() const { return command("--resume", options_.folder); }
   // The program as it was called, with this option.
   std::string command(const std::string& flag, const std::string& value) const;
-  // What a checkpoint says of the lines: how many steps are done, and how many lines modules.jsonl has.
+  // What a checkpoint says of the lines: how many steps are done, how many lines modules.jsonl has, and a checksum of
+  // the lines of each file, "" where there are none or an older isobar kept none.
   struct Lines {
     static constexpr int64_t unknown = -1;
     int64_t steps = 0, modules = 0;
+    std::string steps_sum = {}, modules_sum = {};
   };
   // Brings all lines to the disk, so that a checkpoint never stands for lines that a power failure takes.
   Lines sync_lines();

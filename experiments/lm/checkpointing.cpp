@@ -130,7 +130,6 @@ void Session::go_on(LanguageModel& model) {
                             .module = [&](const StepLine& line) { names.add(line); }};
     try {
       run_.read_earlier(folder, then.lines, checks);
-      names.check_model(model);
     } catch (const Error& error) {
       throw_error(fmt::format("--resume: {}; --init_from {} begins anew with the weights", error.what(),
                               shell_word(folder)));
@@ -237,7 +236,9 @@ void Session::stop_if_asked() {
 }
 
 void Session::diverge(const std::string& why) const {
-  const std::vector<std::string> saved = checkpoint_files(run_.folder());
+  // Those of an earlier run are there until this one's first step is done.
+  const bool own = goes_on_in_place(run_) || now_.step > 0;
+  const std::vector<std::string> saved = own ? checkpoint_files(run_.folder()) : std::vector<std::string>();
   throw Diverged(fmt::format("{}; lower --learning_rate{}", why,
                              saved.empty() ? "" : fmt::format("; the last checkpoint is {}", saved.front())));
 }

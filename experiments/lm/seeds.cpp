@@ -184,8 +184,9 @@ void train_seeds(Run& run, const LmConfig& config,
       try {
         train(part, single);
       } catch (const Interrupted&) {
-        throw Interrupted(
-            fmt::format("stopped in the training of seed {}; the same command goes on there", seed));
+        throw Interrupted(fmt::format(
+            "stopped in the training of seed {}; the same command {}", seed,
+            run.force() ? "begins with the first seed again, for --force is in it" : "goes on there"));
       } catch (const Diverged& error) {
         part.keep_reason(error.what());
         throw Diverged(fmt::format("seed {}: {}", seed, error.what()));

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 namespace isobar {
 
@@ -16,7 +17,11 @@ RunPhase phase_of(const std::string& folder) {
   const bool alone = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0;
   ::close(descriptor);
   if (!alone) return RunPhase::running;
-  return std::filesystem::exists(folder + "/summary.json") ? RunPhase::finished : RunPhase::stopped;
+  const std::string summary = folder + "/summary.json";
+  if (!std::filesystem::exists(summary)) return RunPhase::stopped;
+  check(!nlohmann::json::parse(read_regular_file(summary, size_t{1} << 28), nullptr, false).is_discarded(),
+        "{}: is no JSON, though a run writes it whole: what changed it?", summary);
+  return RunPhase::finished;
 }
 
 RunWatch::RunWatch(const std::string& folder)

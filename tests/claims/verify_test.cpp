@@ -151,6 +151,19 @@ TEST_CASE("a finished run of other sources is measured anew and says why, unless
     CHECK(holds(verify(""),
                 "small: measured anew, for its summary does not say of which sources and data it is\n"));
   }
+  for (const char* damaged : {"3", R"({"data":3})", R"([1])"}) {
+    change([&](Json& environment) { environment = Json::parse(damaged); });
+    CHECK(holds(verify(""),
+                "small: measured anew, for its summary does not say of which sources and data it is\n"));
+  }
+  const std::string looked = file_text(folder / "out/summary.json");
+  for (const char* damaged :
+       {R"("claims":[3])", R"("claims":[{"parts":[{"looks":"x"}]}])", R"("claims":3)"}) {
+    folder.write("out/summary.json", fmt::format("{{{}}}", damaged));
+    CHECK(holds(run_built("isobar verify", (folder / "mine.toml") + " --force --out " + (folder / "out")).err,
+                "out/summary.json' is not as verify writes it: "));
+  }
+  folder.write("out/summary.json", looked);
   // Other settings than any that verify made are a run of the user's, which is neither taken nor replaced.
   Json summary = Json::parse(file_text(summary_path));
   summary["config"]["width"] = 9;

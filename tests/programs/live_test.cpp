@@ -346,6 +346,11 @@ TEST_CASE("a finished run, and one that said nothing, can be watched, and no run
   CHECK(quiet.out + quiet.err == "");
   CHECK(holds(run_built("isobar watch", "quiet --once", folder.path()).out, "blocks.0.self_attn.q_proj "));
 
+  const std::string summary = file_text(folder / "quiet/summary.json");
+  folder.write("quiet/summary.json", summary.substr(0, summary.size() / 2));
+  CHECK(
+      holds(run_built("isobar watch", "quiet --once", folder.path()).err, "quiet/summary.json: is no JSON"));
+
   // On a terminal, which script(1) pretends, it draws over what stands there.
   const Outcome drawn = run_command(
       "script -qec '" ISOBAR_BINARY_DIR "/bin/isobar watch runs/train_lm' /dev/null", folder.path());

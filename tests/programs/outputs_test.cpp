@@ -114,6 +114,12 @@ TEST_CASE("no program writes its output over a file of its own results, by whate
   }
 }
 
+TEST_CASE("a folder whose name begins as an option does is named as a command takes it") {
+  const TemporaryFolder folder;
+  ran("rank_collapse", "--tiny --out=-x", folder.path());
+  check_refused("rank_collapse", "--tiny --out=-x", "'./-x' holds a finished run", folder.path());
+}
+
 TEST_CASE("an output in /dev is written to, and what is said of it goes to stderr") {
   const TemporaryFolder& folder = place();
   ran("isobar prepare", "t.txt --tokenizer byte -o whole.safetensors", folder.path());

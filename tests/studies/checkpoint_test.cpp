@@ -45,7 +45,7 @@ struct Trained {
     now.best_val_loss = 2.5;
     now.skipped_steps = 1;
     now.corpus = "0123456789abcdef";
-    now.lines = {step, std::min<int64_t>(step, 3)};
+    now.lines = {step, std::min<int64_t>(step, 3), "0123456789abcdef", "fedcba9876543210"};
     return now;
   }
 };
@@ -73,6 +73,9 @@ TEST_CASE("a checkpoint gives back every bit") {
   CHECK(loaded.corpus == saved.corpus);
   CHECK(loaded.lines.steps == 7);
   CHECK(loaded.lines.modules == 3);
+  CHECK(loaded.lines.steps_sum == saved.lines.steps_sum);
+  CHECK(loaded.lines.modules_sum == saved.lines.modules_sum);
+  CHECK(loaded.origin == saved.origin);
   CHECK(checkpoint_bytes(loaded) == checkpoint_bytes(saved));
 }
 

@@ -165,6 +165,11 @@ TEST_CASE("results count where version, sources and data are those of today, and
   CHECK(change("sources", "t") == "the sources of its program have changed since commit 2ca2793a1b2c");
   for (const char* field : {"sources", "data"})
     CHECK(change(field, Json()) == "its summary does not say of which sources and data it is");
+  for (const Json& damaged : {Json(3), Json({1, 2}), Json({{"a.txt", 1}})})
+    for (const char* field : {"version", "sources", "data"})
+      CHECK(change(field, damaged) == "its summary does not say of which sources and data it is");
+  CHECK(change_since(Json(3), now) == "its summary does not say of which sources and data it is");
+  CHECK(change("commit", 3).empty());
   const std::string changed = "its data have changed since: ";
   CHECK(change("data", {{"a.txt", "9"}, {"mnist/b", "2"}}) == changed + "a.txt is another file");
   CHECK(change("data", {{"mnist/b", "2"}}) == changed + "a.txt is another file");

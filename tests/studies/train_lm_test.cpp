@@ -172,6 +172,12 @@ TEST_CASE("fine-tuning begins with the weights and sizes of a checkpoint, a run 
            {"--init_from none", "none"}})
     check_refused("train_lm", more + " --log_level error --init_from start " + arguments, part,
                   folder.path());
+  // Which of two models is meant is the user's to say.
+  folder.write("start/model.safetensors", "an export");
+  check_refused("train_lm", more + " --log_level error --init_from start --out two",
+                "'start' holds a model.safetensors and checkpoints of a run, which may have other weights",
+                folder.path());
+  std::filesystem::remove(folder / "start/model.safetensors");
   train(more + " --init_from start --n_layer 2 --block_size 8 --dropout 0.1", "tuned");
 
   // A fine-tuning that stopped goes on without its start.

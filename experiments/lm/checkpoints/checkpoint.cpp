@@ -44,8 +44,12 @@ Checkpoint parse(const Safetensors& file) {
   checkpoint.best_val_loss = stored_number<double>(file, "best_val_loss");
   checkpoint.skipped_steps = stored_number<int64_t>(file, "skipped_steps");
   checkpoint.corpus = stored_text(file, "corpus");
-  checkpoint.lines = {checkpoint.step, lines_of_modules(file)};
-  if (file.metadata.contains("origin")) checkpoint.origin = stored_text(file, "origin");
+  const auto text_or_none = [&](const std::string& key) {
+    return file.metadata.contains(key) ? stored_text(file, key) : "";
+  };
+  checkpoint.lines = {checkpoint.step, lines_of_modules(file), text_or_none("metrics_sum"),
+                      text_or_none("modules_sum")};
+  checkpoint.origin = text_or_none("origin");
   const int64_t steps = config_of(checkpoint).max_iters;
   check(checkpoint.step >= 0 && checkpoint.step <= steps, "wanted a step from 0 to {}, got {}", steps,
         checkpoint.step);
@@ -105,7 +109,10 @@ std::string checkpoint_bytes(const Checkpoint& checkpoint) {
                    {"skipped_steps", std::to_string(checkpoint.skipped_steps)},
                    {"corpus", checkpoint.corpus},
                    {"module_lines", std::to_string(checkpoint.lines.modules)}};
-  if (!checkpoint.origin.empty()) file.metadata["origin"] = checkpoint.origin;
+  for (const auto& [key, text] : {std::pair("origin", checkpoint.origin),
+                                  {"metrics_sum", checkpoint.lines.steps_sum},
+                                  {"modules_sum", checkpoint.lines.modules_sum}})
+    if (!text.empty()) file.metadata[key] = text;
   store_tensors(file, "model", checkpoint.model);
   store_tensors(file, "optimizer", checkpoint.optimizer);
   return checked_bytes(std::move(file), checkpoint_kind);

@@ -219,7 +219,15 @@ Checkpoint import_hugging_face(const std::string& path, std::string config_path,
 
 Checkpoint load_start(const std::string& path) {
   const fs::path inside = fs::path(path) / "model.safetensors";
-  if (fs::is_directory(path) && fs::exists(inside)) return import_hugging_face(inside);
+  if (fs::is_directory(path) && fs::exists(inside)) {
+    const std::vector<std::string> checkpoints = checkpoint_files(path);
+    check(
+        checkpoints.empty(),
+        "'{}' holds a model.safetensors and checkpoints of a run, which may have other weights; name the one that is "
+        "meant: {}, or {}",
+        path, inside.string(), checkpoints.empty() ? "" : checkpoints.front());
+    return import_hugging_face(inside);
+  }
   if (path.ends_with(".safetensors") && !looks_checked(path)) return import_hugging_face(path);
   Checkpoint checkpoint = checkpoint_at(path);
   checkpoint.optimizer.clear();

@@ -259,18 +259,6 @@ void ModuleNames::add(const StepLine& line) {
   for (const char* name : {"steps", "tokens_per_step"}) count_of(line, name);
 }
 
-void ModuleNames::check_model(HasFields& model) const {
-  if (modules.empty()) return;
-  std::vector<std::string> names;
-  for (const NamedTensor& parameter : named_parameters(model)) names.push_back(parameter.name);
-  check(weights == names, "modules.jsonl: wanted the weights of this run's model, got others");
-  names.clear();
-  for (const NamedModule& entry : named_modules(model)) names.push_back(shown(entry.path));
-  for (const std::string& name : modules)
-    check(std::ranges::count(names, name) > 0, "modules.jsonl: '{}' is no module of this run's model",
-          one_line(name));
-}
-
 void check_step_line(const StepLine& line) {
   constexpr std::array names = {"loss", "learning_rate", "grad_norm", "val_loss"};
   for (const char* name : names) line.number(name);

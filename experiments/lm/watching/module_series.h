@@ -46,8 +46,6 @@ struct ModuleNames {
 
   // Throws Error unless record_modules() wrote the line, with the names of the lines before.
   void add(const StepLine& line);
-  // Throws Error unless the weights and modules of the lines, if any were added, are those of this model.
-  void check_model(HasFields& model) const;
 };
 
 // Throws Error unless the line has the numbers of a step.
