@@ -2,6 +2,5 @@
 #pragma once
 
 #include "ops.h"
-#include "recompute.h"
 #include "recording.h"
 #include "tape.h"

@@ -101,12 +101,6 @@ GradientAge age_of_sum(const Tensor& leaf) {
   return left_by_step(leaf) ? GradientAge{age.step_before, true} : now;
 }
 
-void Tape::check_constants(const Node& node, std::span<const Node::Input> constants) {
-  for (const Node::Input& constant : constants)
-    check_one(node, *constant.version, constant.stamp,
-              [&] { return fmt::format("a constant {} in the function", constant.shape); });
-}
-
 int64_t Tape::own_slot(const Tensor& y, const char* what) {
   check(y.defined(), "{}: the tensor is undefined", what);
   check(home_ == &recording, "{}: this tape was made on another thread; walk it on the thread that made it",
@@ -295,8 +289,8 @@ TargetCount Tape::targets_of(const Tensor& y) const {
   return all;
 }
 
-// Visits the nodes that y, in slot `start`, depends on, from last to first. On entry, `sums` holds the
-// initial adjoints of the wanted slots (undefined: none), on return their final adjoints.
+// Visits the nodes that y, in slot `start`, depends on, from last to first. On return, `sums` holds the adjoints of
+// the wanted slots (undefined: none).
 void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums) {
   check(!walking_, "backward: another backward of this tape is under way");
   const WhileTrue walking(walking_);
@@ -307,7 +301,6 @@ void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::
   for (size_t i = 0; i < wanted.size(); ++i) {
     check(wanted[i] >= first_, used_up, "gradient");
     if (wanted[i] > start) continue;
-    adjoint(wanted[i]) = std::move(sums[i]);
     kept[wanted[i] - first_] = true;
   }
   add_to(adjoint(start), std::move(dy));

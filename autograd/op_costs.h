@@ -22,7 +22,7 @@ Activity cost_of(const Node& node, Activity::Part part);
 inline void mark_recorded(const Node& node) {
   using Part = Activity::Part;
   if (Timeline* const timeline = Timeline::here()) [[unlikely]]
-    timeline->mark(cost_of(node, recomputing() ? Part::forward_again : Part::forward));
+    timeline->mark(cost_of(node, Part::forward));
 }
 inline void mark_walked(const Node& node) {
   if (Timeline* const timeline = Timeline::here()) [[unlikely]]

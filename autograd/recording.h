@@ -46,7 +46,6 @@ struct Recording {
   TapeListener* listener = nullptr;  // sees what is recorded and walked back
   Evaluation* evaluation = nullptr;  // the innermost one (nn/model.h) on this thread
   ScopeName scope;                   // the module that records, "blocks.3.self_attn"
-  bool recomputing = false;          // a backward runs the function of a recompute() again
 };
 
 extern constinit thread_local Recording recording;
@@ -116,9 +115,5 @@ class NoTape {
  private:
   const RecordingGuard guard_;
 };
-
-// True while a backward computes the function of a recompute() again. Side effects of a forward, such as
-// updating running statistics or calling observers, belong to the first pass and must not happen again.
-inline bool recomputing() { return recording.recomputing; }
 
 }  // namespace isobar

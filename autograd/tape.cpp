@@ -87,16 +87,6 @@ Tape::Tape(TapeOptions options)
   if (Timeline* const timeline = Timeline::here()) timeline->begin_steps();
 }
 
-Tape::Tape(Tape& outer, Pass pass, std::vector<Rng>& rngs)
-    : options_{.detect_anomaly = outer.options_.detect_anomaly, .rng = outer.options_.rng},
-      serial_(++last_serial),
-      outer_(recording.tape),
-      pass_(pass),
-      rngs_(&rngs) {
-  recording.tape = this;
-  living_tapes().add(serial_);
-}
-
 Tape::~Tape() {
   // From last to first, so that a node's storages go back to the allocator in the order it handed them out.
   while (!slots_.empty()) slots_.pop_back();
@@ -179,11 +169,6 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
   ++recorded_;
   slots_.emplace_back().dtype = result.dtype;
   mark_recorded(*node);
-  if (pass_ == Pass::first) {
-    for (const Node::Input& input : node->inputs)
-      if (input.slot == Node::Input::constant) constants_.push_back(input);
-    return;
-  }
   ++held_;
   if (recording.listener != nullptr) recording.listener->recorded(serial_, *node, y, inputs);
   slots_.back().node = std::move(node);
@@ -203,11 +188,6 @@ std::vector<Tensor> Tape::leaves() const {
 }
 
 Rng Tape::next_rng() {
-  if (pass_ == Pass::first) return rngs_->emplace_back(outer_->next_rng());
-  if (pass_ == Pass::second) {
-    check(rngs_drawn_ < rngs_->size(), "recompute: the second pass draws more random masks than the first");
-    return (*rngs_)[rngs_drawn_++];
-  }
   check(options_.rng.has_value(),
         "tape: a random op, such as dropout, needs an Rng; open the tape as Tape tape({{.rng = "
         "rng.split(step)}}) so that every step draws other masks, and the same ones again on the next run");
@@ -217,10 +197,9 @@ Rng Tape::next_rng() {
   return rng;
 }
 
-// The second pass of recompute() repeats the first one, and the gradient of dropout repeats its forward.
+// The gradient of dropout repeats its forward.
 void Tape::note_draw(uint64_t key) {
-  if (pass_ == Pass::first) return outer_->note_draw(key);
-  if (pass_ == Pass::second || walking_ || options_.again) return;
+  if (walking_ || options_.again) return;
   if (drawn_.draws.empty() || drawn_.draws.back().key != key) drawn_.draws.push_back({key, recording.scope});
 }
 

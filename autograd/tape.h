@@ -73,9 +73,8 @@ struct Node {
   const Version* version = nullptr;  // of the output, as for the inputs
   uint64_t stamp = 0;
   TapeVector<Input> inputs;
-  // True for a node that continues the walk itself, as recompute()'s does, and has no constants among its
-  // inputs. On entry of backward(), dx then holds the sums of the inputs' gradients so far, to which the node
-  // adds its own.
+  // True for a node whose backward adds to the sums of its inputs' gradients itself, as one that a tape elsewhere
+  // continues. On entry of backward(), dx then holds these sums so far.
   bool continues_sums = false;
 
   virtual ~Node() = default;
@@ -192,8 +191,7 @@ class Tape {
   DrawnKeys take_draws() { return std::exchange(drawn_, {}); }
   // For a cross-entropy, whose result is `loss`, in a piece (nn/pieces.h).
   void note_targets(const Tensor& loss, const TargetCount& targets);
-  // The targets of the cross-entropies that y depends on, by ops of this tape that no backward has used up. All of a
-  // recompute() count where y depends on its result.
+  // The targets of the cross-entropies that y depends on, by ops of this tape that no backward has used up.
   TargetCount targets_of(const Tensor& y) const;
   // The slot of the next op, and whether y was recorded here in slot `first` or later.
   int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
@@ -210,13 +208,6 @@ class Tape {
   void append(std::unique_ptr<Node> node, const Tensor& y, std::span<const Tensor* const> inputs);
 
  private:
-  // A tape for one of the two passes of recompute(), within the tape that records its node. The first pass
-  // keeps its leaves but no nodes, and stores what random ops drew in `rngs`; the second pass draws the same
-  // again.
-  friend class RecomputeNode;
-  enum class Pass { plain, first, second };
-  Tape(Tape& outer, Pass pass, std::vector<Rng>& rngs);
-
   struct Slot {
     std::unique_ptr<Node> node;  // null for leaves, and once used
     Dtype dtype = Dtype::f32;
@@ -233,7 +224,6 @@ class Tape {
   int64_t own_slot(const Tensor& y, const char* what);
   std::vector<LeafGradient> walk_to_leaves(const Tensor& y, const Tensor& dy);
   void walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums);
-  static void check_constants(const Node& node, std::span<const Node::Input> constants);
   Tensor checked_gradient(const Node& node, size_t input, Tensor dx);
   void each_reached(int64_t start, const std::function<void(const Node&)>& visit) const;
   void check_no_constants(int64_t start, const std::vector<Tensor>& xs) const;
@@ -248,10 +238,6 @@ class Tape {
   const uint64_t serial_;
   Recording* home_ = &recording;  // of the thread that made this tape; null once that has ended
   Tape* outer_;                   // its tensors are leaves here
-  const Pass pass_ = Pass::plain;
-  std::vector<Rng>* const rngs_ = nullptr;  // drawn in the first pass
-  size_t rngs_drawn_ = 0;
-  std::vector<Node::Input> constants_;  // that ops of a first pass read: the second must find them unchanged
   TapeVector<Slot> slots_;
   int64_t first_ = 0;    // number of slots_[0]; earlier slots are used up
   size_t held_ = 0;      // nodes in slots_

@@ -43,7 +43,7 @@ std::string json_string(std::string_view text) {
 }
 
 const char* name_of(Activity::Part part) {
-  constexpr const char* names[] = {"forward", "forward again", "backward", "no tape", ""};
+  constexpr const char* names[] = {"forward", "backward", "no tape", ""};
   return names[static_cast<size_t>(part)];
 }
 

@@ -29,8 +29,8 @@ namespace isobar {
 
 // What an interval of time was spent on.
 struct Activity {
-  // forward_again: in the second pass of a recompute(); untaped: in a module while no tape recorded.
-  enum class Part : uint8_t { forward, forward_again, backward, untaped, other };
+  // untaped: in a module while no tape recorded.
+  enum class Part : uint8_t { forward, backward, untaped, other };
 
   const char* name = "other";           // lives as long as the program: "linear"; null: not counted
   const std::string* module = nullptr;  // the same, or null
@@ -175,7 +175,7 @@ class TimedWalk {
 
  private:
   Timeline* const timeline_ = Timeline::here();
-  const bool before_ = timeline_ != nullptr && timeline_->in_backward;  // within a recomputation
+  const bool before_ = timeline_ != nullptr && timeline_->in_backward;  // within another tape's walk
 };
 
 // Names what this thread does while it lives, outside of ops: "optimizer", "data", "evaluation". Null: it

@@ -1,6 +1,5 @@
 #include "batch_norm.h"
 
-#include "../autograd/recompute.h"
 #include "../autograd/tape.h"
 
 namespace isobar {
@@ -29,7 +28,7 @@ Tensor BatchNorm1d::forward(const Tensor& x) {
         "eval(model)",
         x.shape());
   Tensor y = batch_norm(x, weight, bias, eps);
-  if (tracked && !recomputing()) track(x);
+  if (tracked) track(x);
   return y;
 }
 

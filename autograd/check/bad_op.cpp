@@ -32,13 +32,11 @@ const ValueRange& range_of(const TapeTrace& trace, const Input& input) { return 
 BadOp at(const TapeTrace& trace, size_t number, BadOp::Way way) {
   const std::vector<Op>& ops = trace.ops();
   const Op& op = ops[number];
-  size_t whole = number;
-  while (ops[whole].within >= 0) whole = static_cast<size_t>(ops[whole].within);
   BadOp bad{.way = way, .op = op.name, .module = op.module, .result = op.value.range, .values = op.bad};
   std::set<uint64_t> tapes;
-  for (size_t i = 0; i < whole; ++i) {
-    bad.number += ops[i].tape == ops[whole].tape;
-    if (ops[i].within < 0 && ops[i].tape != ops[whole].tape) tapes.insert(ops[i].tape);
+  for (size_t i = 0; i < number; ++i) {
+    bad.number += ops[i].tape == op.tape;
+    if (ops[i].tape != op.tape) tapes.insert(ops[i].tape);
   }
   bad.tape = static_cast<int64_t>(tapes.size());
   for (const Input& input : op.inputs) bad.inputs.push_back(range_of(trace, input));
@@ -94,25 +92,12 @@ Producer walk_back(const TapeTrace& trace, size_t number) {
   }
 }
 
-// The same, and on within the recompute()s that it leads to.
 BadOp producer_of(const TapeTrace& trace, size_t number) {
   const std::vector<Op>& ops = trace.ops();
-  Producer found = walk_back(trace, number);
-  int64_t passed_on = bad_steps(trace, false, found.op, false);
-  std::optional<size_t> turned_nan = found.turned_nan;
-  while (ops[found.op].recompute) {
-    const auto inner = std::find_if(trace.visits().begin(), trace.visits().end(), [&](const Visit& visit) {
-      return ops[visit.op].within == static_cast<int64_t>(found.op) && !ops[visit.op].value.range.finite();
-    });
-    if (inner == trace.visits().end()) break;
-    if (turned_nan == found.op) turned_nan.reset();
-    found = walk_back(trace, inner->op);
-    if (!turned_nan) turned_nan = found.turned_nan;
-    --passed_on;  // the producer is among the steps that were counted
-  }
+  const Producer found = walk_back(trace, number);
   BadOp bad = at(trace, found.op, found.input != nullptr ? BadOp::Way::input : BadOp::Way::forward);
-  bad.passed_on = passed_on;
-  if (turned_nan && *turned_nan != found.op) bad.turned_nan = ops[*turned_nan].place();
+  bad.passed_on = bad_steps(trace, false, found.op, false);
+  if (found.turned_nan && *found.turned_nan != found.op) bad.turned_nan = ops[*found.turned_nan].place();
   if (found.input == nullptr) return bad;
   const Tensor& tensor = trace.sources()[found.input->number].tensor;
   bad.input = found.input - ops[found.op].inputs.data();
@@ -180,8 +165,7 @@ std::optional<BadOp> first_bad_op(const TapeTrace& trace) {
   for (size_t i = 0; i < visits; ++i) {
     const size_t number = trace.visits()[i].op;
     const Op& op = ops[number];
-    if (op.within < 0 && !reached.contains(number) && !op.value.range.finite())
-      return producer_of(trace, number);
+    if (!reached.contains(number) && !op.value.range.finite()) return producer_of(trace, number);
     for (const Input& input : op.inputs)
       if (input.kind == Input::Kind::op) reached.insert(input.number);
   }

@@ -10,8 +10,7 @@
 // that brought it, until an op had finite inputs: that op is the producer. Infinities in constants, as an
 // attention mask has them, are not followed: then the producer is the op that made NaN of them. Where the
 // loss is finite, the producer is the first op in backward order whose gradient is not finite though dy is,
-// or what backward kept of an infinity in forward. An op within a recompute() is found if backward ran that
-// again; before, and after a forward alone, the recompute() stands for it.
+// or what backward kept of an infinity in forward.
 #pragma once
 
 #include "tape_trace.h"
@@ -26,8 +25,7 @@ struct BadOp {
 
   Way way;
   std::string op = {}, module = {};  // "exp"; "blocks.1.norm", or "" outside of all modules
-  // In the order of recording within its piece, from 0: the same in each run. An op within a recompute() has
-  // the number of that.
+  // In the order of recording within its piece, from 0: the same in each run.
   size_t number = 0;
   int64_t tape = 0;                     // which of the trace's tapes, from 0: the piece of a batch in pieces
   std::vector<ValueRange> inputs = {};  // of the forward; shape [] and no values where one is absent

@@ -68,8 +68,8 @@ std::string json(const Input& input) {
 }
 
 std::string json(const TapeTrace::Op& op) {
-  return fmt::format(R"({{"name":{},"module":{},"recompute":{},"inputs":{},"value":{}}})",
-                     json_string(op.name), json_string(op.module), op.recompute,
+  return fmt::format(R"({{"name":{},"module":{},"inputs":{},"value":{}}})", json_string(op.name),
+                     json_string(op.module),
                      json_list(op.inputs, [](const Input& input) { return json(input); }), json(op.value));
 }
 

@@ -14,7 +14,7 @@
 namespace isobar {
 
 // Lines in the order in which it happened. %n are slots, of leaves and of results; where the trace has several
-// tapes, as under recompute(), %2.n is of the second.
+// tapes, %2.n is of the second.
 std::string tape_text(const TapeTrace& trace);
 
 // The ops as a Graphviz digraph, clustered by module: `dot -Tsvg tape.dot > tape.svg`.

@@ -106,12 +106,9 @@ void TapeTrace::recorded(uint64_t tape, const Node& node, const Tensor& y,
         .slot = node.slot,
         .inputs = {},
         .value = value_of(y),
-        .bad = {},
-        .recompute = node.continues_sums};
+        .bad = {}};
   for (size_t i = 0; i < inputs.size(); ++i) op.inputs.push_back(input_of(*inputs[i], node, node.inputs[i]));
-  if (recomputing() && !open_.empty()) op.within = static_cast<int64_t>(visits_[open_.back()].op);
-  // After the first bad gradient, results are kept only for the ops of a recompute(), which come late.
-  if (!op.value.range.finite() && (!bad_gradient_ || op.within >= 0)) op.bad = y.detach();
+  if (!op.value.range.finite() && !bad_gradient_) op.bad = y.detach();
   op_at_.emplace(std::pair(tape, node.slot), ops_.size());
   if (std::find(tapes_.begin(), tapes_.end(), tape) == tapes_.end()) tapes_.push_back(tape);
   steps_.push_back({.backward = false, .number = ops_.size()});

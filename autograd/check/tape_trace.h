@@ -73,14 +73,12 @@ class TapeTrace : public TapeListener {
     int64_t slot;
     std::vector<Input> inputs;
     Value value;
-    Tensor bad;           // the result, where it is not finite
-    bool recompute;       // a recompute()
-    int64_t within = -1;  // the recompute() whose backward recorded the op, or -1
+    Tensor bad = {};  // the result, where it is not finite
 
     std::string place() const { return place_of(name, module); }
   };
   // Backward at an op: the gradient of its result, and those that it gave its inputs, summed to their shapes;
-  // none for a constant. A recompute() gives running sums, with what other uses gave before. No dx where backward threw.
+  // none for a constant. No dx where backward threw.
   struct Visit {
     size_t op;
     Value dy;
@@ -99,7 +97,7 @@ class TapeTrace : public TapeListener {
 
   const std::vector<Source>& sources() const { return sources_; }
   const std::vector<Op>& ops() const { return ops_; }
-  // The serial numbers of the tapes, in the order of their first ops; a recompute() has one for its backward.
+  // The serial numbers of the tapes, in the order of their first ops.
   const std::vector<uint64_t>& tapes() const { return tapes_; }
   const std::vector<Visit>& visits() const { return visits_; }
   // Ops, and visits that ended, in the order in which they happened; what a backward records comes before its

@@ -28,8 +28,8 @@ std::vector<std::string> folders_of_seeds(const std::string& folder) {
 }
 
 // Settings of a run that may differ when it goes on.
-const std::vector<std::string> may_differ = {"corpus", "as_is",   "checkpoint_interval",     "keep",
-                                             "on_nan", "anomaly", "activation_checkpointing"};
+const std::vector<std::string> may_differ = {"corpus", "as_is",  "checkpoint_interval",
+                                             "keep",   "on_nan", "anomaly"};
 
 // Throws Error where the folder's lines are of another run than its checkpoint, by what the run says of itself that
 // wrote them. A folder without its summary.partial.json says nothing.

@@ -58,7 +58,6 @@ class LayerChecker {
     check("used twice", [&] { return uses(); });
     check("save and load", [&] { return save_and_load(runner_); });
     check("train and eval", [&] { return train_and_eval(); });
-    check("recompute", [&] { return recomputed(runner_); });
     check("composed form",
           [&] { return gradients_right_ ? composed(runner_) : skipped("gradients are wrong or unchecked"); });
     for (int64_t size : {0, 1})

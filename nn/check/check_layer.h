@@ -93,9 +93,8 @@ struct LayerReport {
 // to 500 elements are best. Of several inputs, those with the same first dimension are split and repeated
 // with the batch, others (a mask) are not. Gradients are checked at parameters moved a little from their
 // initial values, because ones and zeros hide mistakes. A forward that rounds to f32 is compared at larger
-// steps, to 1e-3. An exception of the maker or the layer becomes a failed check. Every layer also runs under
-// recompute() (autograd/recompute.h). Throws Error for an example that cannot be used, or several inputs
-// without options.call.
+// steps, to 1e-3. An exception of the maker or the layer becomes a failed check. Throws Error for an
+// example that cannot be used, or several inputs without options.call.
 LayerReport check_layer(const LayerMaker& make, const LayerInputs& x, const CheckLayerOptions& options = {});
 
 // One layer of check_layer_main().

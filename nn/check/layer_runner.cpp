@@ -8,7 +8,6 @@
 
 #include "../../autograd/check/diagnosis/differences.h"
 #include "../../autograd/check/gradcheck.h"
-#include "../../autograd/recompute.h"
 #include "../../autograd/tape.h"
 #include "../../core/memory.h"
 #include "../model.h"
@@ -166,14 +165,9 @@ StepResult LayerRunner::step(Module& module, const StepSetup& run) const {
   for (const NamedTensor& entry : named_state(module))
     (entry.tensor.trainable() ? leaves : buffers).push_back(entry);
   for (const NamedTensor& leaf : leaves) leaf.tensor.clear_grad();
-  const auto with_first = [&](const Tensor& first) {
-    Inputs all = x;
-    all[0] = first;
-    return call(module, all);
-  };
   StepResult result;
   Tape tape({.higher_order = run.higher_order, .rng = Rng(3), .again = true});
-  Tensor y = run.recompute ? recompute(with_first, x[0]) : call(module, x);
+  Tensor y = call(module, x);
   if (!run.second.empty()) {
     const Tensor z = call(module, run.second);
     y = y * upstream(y) + z * upstream(z);

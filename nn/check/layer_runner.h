@@ -14,7 +14,6 @@ struct StepSetup {
   Tensor dy = {};      // default: standard normal numbers, the same in every step
   Dtype dtype = Dtype::f64;
   bool training = true;
-  bool recompute = false;     // the forward under recompute()
   bool higher_order = false;  // on a tape for second derivatives
 };
 struct StepResult {
@@ -133,7 +132,6 @@ LayerCheck causal(const LayerRunner& runner);
 LayerCheck masked(const LayerRunner& runner);
 LayerCheck used_twice(const LayerRunner& runner);
 LayerCheck save_and_load(const LayerRunner& runner);
-LayerCheck recomputed(const LayerRunner& runner);
 LayerCheck composed(const LayerRunner& runner);
 LayerCheck large_batch(const LayerRunner& runner);
 LayerCheck strided(const LayerRunner& runner);

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "../../autograd/recompute.h"
 #include "../model.h"
 #include "feed_forward.h"
 #include "grouped_query_attention.h"
@@ -136,9 +135,7 @@ Tensor LanguageModel::hidden(const Tensor& tokens) {
   check(tokens.ndim() == 2 && tokens.size(1) <= config.block_size,
         "language_model: wanted tokens (B, T) with T up to {}, got {}", config.block_size, tokens.shape());
   Tensor x = embed(tokens, 0);
-  for (TransformerBlock& block : blocks)
-    x = config.activation_checkpointing ? recompute([&block](const Tensor& h) { return block(h); }, x)
-                                        : block(x);
+  for (TransformerBlock& block : blocks) x = block(x);
   return (*norm)(x);
 }
 

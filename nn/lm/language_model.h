@@ -36,10 +36,6 @@ struct LanguageModelConfig {
   double softcap = 0;  // on attention logits; 0: no softcap
   bool tie_embeddings = true;
   double dropout = 0;  // on the embedding and on each branch
-  // Whether a block keeps only its input for backward and is computed again there (autograd/recompute.h): the
-  // same gradients to the bit, for one more forward.
-  bool activation_checkpointing = false;
-
   // Whether the last matrix of each branch, and lm_head unless it is tied, start at zero (Zhang et al. 2019,
   // Fixup, rule 1): each block starts as the identity.
   bool zero_init = false;

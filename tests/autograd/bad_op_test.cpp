@@ -1,7 +1,6 @@
 #include "../../autograd/check/bad_op.h"
 
 #include "../../autograd/ops.h"
-#include "../../autograd/recompute.h"
 #include "../same_tensors.h"
 
 namespace isobar::bad_op_test {
@@ -77,16 +76,6 @@ std::vector<Row> rows() {
          return z + y * 3e38;
        },
        "backward of multiply: the gradients of all uses of its result are finite, their sum holds inf at [] of dy []"},
-      {"an op in a function that is computed again",
-       [=] { return sum(recompute([](const Tensor& h) { return exp(square(h)) * 2.0; }, x)); },
-       "forward of exp made inf at [1, 0] of its result [2, 2] out of input 0 [2, 2] from 1 to 10000; passed on to 6 results"},
-      {"an op in a function within another",
-       [=] {
-         const auto inner = [](const Tensor& h) { return square(log(h - 1.0)); };
-         const Tensor y = recompute([=](const Tensor& h) { return recompute(inner, h) * 2.0; }, x);
-         return sum(recompute([](const Tensor& h) { return tanh(h) + h; }, y));
-       },
-       "forward of log made -inf at [0, 0] of its result [2, 2] out of input 0 [2, 2] from 0 to 99"},
   };
 }
 
@@ -110,8 +99,6 @@ TEST_CASE("what is not finite is kept whole, with the numbers that the op read")
   CHECK(bad->inputs.at(0).greatest == 10000);
   CHECK(same_bits(bad->values, exp(square(x)).detach()));
   CHECK(bad->passed_on == 5);  // multiply, sum, reshape; the gradients of exp and square
-  const auto exp_of = [](const Tensor& h) { return exp(h); };
-  CHECK(same_bits(bad_op_of([&] { return sum(square(recompute(exp_of, x))); })->values, exp(x).detach()));
 }
 
 TEST_CASE("a gradient that the caller gave is told from a sum") {
@@ -131,13 +118,6 @@ TEST_CASE("a step that an exception ends leaves the trace as it was") {
     const Tensor y =
         record("mine", square(x).detach(), {x}, [](const Tensor&) -> Tensor { throw Error("no"); });
     CHECK_THROWS_AS(tape.backward(sum(y)), Error);
-    CHECK_THROWS_AS(tape.backward(sum(recompute(
-                        [](const Tensor& h) {
-                          check(!recomputing(), "no");
-                          return square(h);
-                        },
-                        x))),
-                    Error);
   }
   CHECK(!first_bad_op(trace));
   Tape tape;

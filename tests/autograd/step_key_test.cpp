@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "../../autograd/check/gradcheck.h"
-#include "../../autograd/recompute.h"
 #include "../../core/parallel.h"
 #include "../../nn/dropout.h"
 #include "../../nn/linear.h"
@@ -166,20 +165,6 @@ TEST_CASE("steps on one long tape may have its key, which counts the draws") {
   tape.backward(sum(dropout(training.net(training.x), 0.5, masks)));
   CHECK(message_of([&] { tape.backward(sum(dropout(training.net(training.x), 0.5, masks))); }) ==
         repeated(masks.key()));
-}
-
-TEST_CASE("a function that is computed again in backward has drawn once") {
-  Dropping training;
-  for (uint64_t step = 0; step < 3; ++step) {
-    Tape tape({.rng = masks.split(step)});
-    tape.backward(mean(recompute(
-        [&](const Tensor& x) { return training.net(dropout(x, 0.5, masks.split("x").split(step))); },
-        training.x)));
-  }
-  Tape tape({.rng = masks.split(2)});
-  CHECK(message_of([&] {
-          tape.backward(mean(recompute([&](const Tensor& x) { return training.net(x); }, training.x)));
-        }) == repeated(drawn_by(masks.split(2), "1"), "1"));
 }
 
 TEST_CASE("two players that take turns have a key for each step") {

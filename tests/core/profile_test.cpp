@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "../../autograd/op_costs.h"
-#include "../../autograd/recompute.h"
 #include "../../core/parallel.h"
 #include "../../core/serial_loops.h"
 #include "../../nn/nn.h"
@@ -135,24 +134,6 @@ TEST_CASE("flops and bytes follow from an op's kind and shapes, not from its nam
   const Tape tape;
   record("attention", (a.detach() * 2).detach(), {a, a}, [](const Tensor& dy) { return std::array{dy, dy}; });
   CHECK(find(profile.result(), "attention", "", Part::forward)->flops == 0);
-}
-
-TEST_CASE("what a recomputation computes again is told apart") {
-  const Tensor w = Rng(1).normal({16, 16}).set_trainable(), x = Rng(2).normal({4, 16});
-  Profile profile;
-  {
-    Tape tape;
-    tape.backward(sum(recompute([&](const Tensor& in) { return tanh(linear(in, w)); }, x)));
-  }
-  const ProfileResult result = profile.result();
-  for (const Part part : {Part::forward, Part::forward_again, Part::backward}) {
-    CAPTURE(name_of(part));
-    const ProfileRow* const row = find(result, "tanh", "", part);
-    REQUIRE(row != nullptr);
-    CHECK(row->calls == 1);
-  }
-  CHECK(result.steps == 0);
-  CHECK(result.walks == 1);
 }
 
 TEST_CASE("without a tape the time belongs to modules") {

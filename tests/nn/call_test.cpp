@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "../../autograd/recompute.h"
 #include "../../nn/lm/feed_forward.h"
 #include "../../nn/lm/language_model.h"
 #include "../../nn/observe.h"

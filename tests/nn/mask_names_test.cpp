@@ -1,7 +1,6 @@
 // The names that the keys of masks depend on: whatever looks at a model leaves the masks of its training alone.
 #include <doctest/doctest.h>
 
-#include "../../autograd/recompute.h"
 #include "../../nn/nn.h"
 #include "../../nn/pieces.h"
 #include "../../optim/optim.h"
@@ -20,11 +19,10 @@ struct Net : Module {
 
 const Tensor x = Rng(3).normal({4, 3});
 
-// What a training calls: the parts, the parts under activation checkpointing, or the whole.
+// What a training calls: the parts, or the whole.
 using Forward = std::function<Tensor(Net&)>;
 const std::vector<Forward> forwards{
     [](Net& net) { return net.head(net.enc(x)); },
-    [](Net& net) { return net.head(recompute([&](const Tensor& h) { return net.enc(h); }, x)); },
     [](Net& net) { return net(x); },
 };
 

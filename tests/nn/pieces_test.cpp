@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "../../autograd/check/tape_trace.h"
-#include "../../autograd/recompute.h"
 #include "../../core/profile.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
@@ -224,13 +223,11 @@ struct Classified {
   Linear model{5, 5, Rng(2)};
   Tensor x = Rng(1).split("x").normal({8, 5}), targets;
   bool chunked = false;  // by linear_cross_entropy
-  bool again = false;    // with the forward computed again in backward
 
   explicit Classified(const std::vector<int64_t>& y) : targets(tensor({8}, y)) {}
   Tensor loss_of(int64_t begin, int64_t end) {
     const Tensor part = slice(x, 0, begin, end), y = slice(targets, 0, begin, end);
     if (chunked) return linear_cross_entropy(part, model.weight, y);
-    if (again) return recompute([this, y](const Tensor& of) { return cross_entropy(model(of), y); }, part);
     return cross_entropy(model(part), y, {.ignore_index = -100});
   }
   std::vector<double> backward(int64_t pieces) {
@@ -245,11 +242,10 @@ double mean_of(const std::vector<double>& values) {
 }
 
 TEST_CASE("pieces whose targets are ignored unequally have the gradient and the loss of the whole batch") {
-  for (const auto& way : {std::pair{false, false}, {true, false}, {false, true}}) {
-    const bool chunked = way.first, again = way.second;
-    INFO("chunked ", chunked, ", again ", again);
+  for (const bool chunked : {false, true}) {
+    INFO("chunked ", chunked);
     Classified batch({0, 1, 2, 3, -100, -100, -100, 4});
-    batch.chunked = chunked, batch.again = again;
+    batch.chunked = chunked;
     Tape tape;
     const Tensor loss = batch.loss_of(0, 8);
     tape.backward(loss);
@@ -283,39 +279,38 @@ TEST_CASE("cross-entropies that are no part of a piece's loss weigh no piece") {
       },
   };
   for (const bool chunked : {false, true})
-    for (const bool again : {false, true})
-      for (size_t m = 0; m < metrics.size(); ++m)
-        for (const std::vector<int64_t>& targets : {some, none}) {
-          INFO("chunked ", chunked, ", again ", again, ", metric ", m, ", target ", targets[0]);
-          Classified of(targets), alone(some);
-          for (Classified* const one : {&of, &alone}) one->chunked = chunked, one->again = again;
-          const auto squares = [&](int64_t begin, int64_t end) {
-            return mean(square(of.model(slice(of.x, 0, begin, end))));
-          };
-          Tape tape;
-          tape.backward(squares(0, 8));
-          const Tensor wanted = of.model.weight.grad();
-          for (const int64_t pieces : {1, 2, 4, 8}) {
-            CAPTURE(pieces);
-            const int64_t size = 8 / pieces;
-            clear_gradients(parameters(of.model));
-            backward_in_pieces(of.model, pieces, [&](int64_t i) {
-              const Tensor loss = squares(size * i, size * (i + 1));
-              metrics[m](of, size * i, size * (i + 1));
-              return loss;
-            });
-            CHECK(difference(of.model.weight.grad(), wanted) < 1e-6);  // some roundings of f32
-            // Beside a loss whose own targets are ignored unequally.
-            alone.backward(pieces);
-            const Tensor of_loss = alone.model.weight.grad();
-            clear_gradients(parameters(alone.model));
-            backward_in_pieces(alone.model, pieces, [&](int64_t i) {
-              metrics[m](alone, size * i, size * (i + 1));
-              return alone.loss_of(size * i, size * (i + 1)) * 1.0;
-            });
-            CHECK(same_bits(alone.model.weight.grad(), of_loss));
-          }
+    for (size_t m = 0; m < metrics.size(); ++m)
+      for (const std::vector<int64_t>& targets : {some, none}) {
+        INFO("chunked ", chunked, ", metric ", m, ", target ", targets[0]);
+        Classified of(targets), alone(some);
+        for (Classified* const one : {&of, &alone}) one->chunked = chunked;
+        const auto squares = [&](int64_t begin, int64_t end) {
+          return mean(square(of.model(slice(of.x, 0, begin, end))));
+        };
+        Tape tape;
+        tape.backward(squares(0, 8));
+        const Tensor wanted = of.model.weight.grad();
+        for (const int64_t pieces : {1, 2, 4, 8}) {
+          CAPTURE(pieces);
+          const int64_t size = 8 / pieces;
+          clear_gradients(parameters(of.model));
+          backward_in_pieces(of.model, pieces, [&](int64_t i) {
+            const Tensor loss = squares(size * i, size * (i + 1));
+            metrics[m](of, size * i, size * (i + 1));
+            return loss;
+          });
+          CHECK(difference(of.model.weight.grad(), wanted) < 1e-6);  // some roundings of f32
+          // Beside a loss whose own targets are ignored unequally.
+          alone.backward(pieces);
+          const Tensor of_loss = alone.model.weight.grad();
+          clear_gradients(parameters(alone.model));
+          backward_in_pieces(alone.model, pieces, [&](int64_t i) {
+            metrics[m](alone, size * i, size * (i + 1));
+            return alone.loss_of(size * i, size * (i + 1)) * 1.0;
+          });
+          CHECK(same_bits(alone.model.weight.grad(), of_loss));
         }
+      }
 }
 
 TEST_CASE("pieces that count no target, or not equally many, are refused where no weight is right") {

@@ -2,7 +2,6 @@
 // (The causes of wrong gradients: wrong_gradients_test.cpp.)
 #include "wrong_layers.h"
 
-#include "../../autograd/recompute.h"
 #include "../../nn/layer_norm.h"
 #include "../sanitizers.h"
 
@@ -78,20 +77,11 @@ struct ChangesInEvaluation : Scale {
     f.buffer("seen", seen);
   }
 };
-// Counts its calls, those of a recomputation too.
-struct CountsTwice : Module {
-  Tensor calls = zeros({1});
-  Tensor forward(const Tensor& x) override {
-    if (training()) assign(calls, calls + 1.0);
-    return x * 2;
-  }
-  void fields(Fields& f) override { f.buffer("calls", calls); }
-};
 // The mean of no rows is NaN, and stays.
 struct NanAfterEmptyBatch : Module {
   Tensor running_mean = zeros(5);
   Tensor forward(const Tensor& x) override {
-    if (training() && !recomputing()) {
+    if (training()) {
       const NoTape pause;
       assign(running_mean, running_mean * 0.9 + mean(x.detach(), {0}) * 0.1);
     }
@@ -187,7 +177,7 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
        {"WRONG: repeated calls: y [", "(options.stateful is for state that fields() lists)"}},
       {"reads what it changes, on purpose",
        a<DividesByItsPast>(),
-       {": right", "all 20 elements", "all 5 elements", "skipped  recompute"},
+       {": right", "all 20 elements", "all 5 elements"},
        numbers({4, 5}),
        {.stateful = true}},
       {"sees what was before",
@@ -268,10 +258,6 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
       {"changes in evaluation",
        a<ChangesInEvaluation>(),
        {"WRONG: train and eval: a call in evaluation changes the state"}},
-      {"moves twice",
-       a<CountsTwice>(),
-       {"WRONG: recompute: calls [0]: wanted 1, got 2; forward is computed again in backward; ask "
-        "recomputing()"}},
       {"keeps NaN", a<NanAfterEmptyBatch>(), {"WRONG: batch of 0: running_mean [0] is NaN, for x [0, 5]"}},
       {"a scale of the first x", a<CachedScale>(), {"WRONG: another call: y [", other}},
       {"a table of the first weight", a<CachedWeight>(), {"WRONG: another call: y [", other}},

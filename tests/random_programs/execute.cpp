@@ -1,6 +1,5 @@
 // A random program against the library.
 #include "../../autograd/ops.h"
-#include "../../autograd/recompute.h"
 #include "../../autograd/tape.h"
 #include "program.h"
 
@@ -25,10 +24,6 @@ Tensor value_of(const Instruction& instruction, const std::vector<Tensor>& value
     case Kind::op:
       if (!run.rounding && instruction.op->name == std::string("rounded")) return in[0];
       return instruction.op->run(in, instruction.numbers);
-    case Kind::recomputed:
-      return recompute(
-          [values, &instruction, &run](const Tensor& x) { return body_of(instruction, values, x, run); },
-          in[0]);
     case Kind::paused: {
       const NoTape pause;
       return body_of(instruction, values, in[0], run);

@@ -78,8 +78,8 @@ class Maker {
   }
 
   Instruction piece(const std::vector<int>& pool, int depth) {
-    static constexpr Kind kinds[] = {Kind::paused, Kind::nested, Kind::recomputed, Kind::recomputed};
-    Instruction next{.value = new_value(), .kind = kinds[draw(program_.higher_order ? 1 : 4)]};
+    static constexpr Kind kinds[] = {Kind::paused, Kind::nested};
+    Instruction next{.value = new_value(), .kind = kinds[draw(program_.higher_order ? 1 : 2)]};
     next.arguments = {pick(pool)};
     next.inner = new_value();
     values_[next.inner] = values_[next.arguments[0]];

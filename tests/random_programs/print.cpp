@@ -13,9 +13,8 @@ std::string lines_of(const std::vector<Instruction>& code, const std::string& in
       text += fmt::format("{}(v{}) {}\n", one.op->name, fmt::join(one.arguments, ", v"), one.numbers);
       continue;
     }
-    const char* const kind = one.kind == Kind::recomputed ? "recomputed"
-                             : one.kind == Kind::paused   ? "under NoTape"
-                                                        : "gradient on a tape of its own, of Σ result + Σ v";
+    const char* const kind =
+        one.kind == Kind::paused ? "under NoTape" : "gradient on a tape of its own, of Σ result + Σ v";
     text += fmt::format("{}, of v{} as v{}:\n", kind, one.arguments[0], one.inner);
     text += lines_of(one.body, indent + "  ");
   }

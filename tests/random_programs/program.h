@@ -33,9 +33,8 @@ const Op& wrong_op();
 
 enum class Kind {
   op,
-  recomputed,  // body(v) under recompute()
-  paused,      // body(v) under NoTape: a constant
-  nested,      // the gradient of Σ body(v) + Σ v by v, taken on a tape of its own: a constant
+  paused,  // body(v) under NoTape: a constant
+  nested,  // the gradient of Σ body(v) + Σ v by v, taken on a tape of its own: a constant
 };
 
 struct Instruction {

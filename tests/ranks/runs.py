@@ -4,12 +4,12 @@ import argparse, functools, json, os, pathlib, random, shutil, signal, subproces
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Launchers, with more ranks than cores where it must be.
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe"], "mpich": ["mpirun.mpich"]}
-# What may show who computed what: the optimizer, masks, clipping, recomputed activations, weights that two layers share.
+# What may show who computed what: the optimizer, masks, clipping, weights that two layers share.
 SETTINGS = {
     "adamw": "--optimizer adamw --dropout 0.1 --grad_clip 0.5",
     "muon": "--optimizer muon --dropout 0.2 --grad_clip 0.3 --no-tie_embeddings",
-    "adamw_checkpointing": "--optimizer adamw --activation_checkpointing --grad_clip 0 --bias --norm layernorm",
-    "muon_checkpointing": "--optimizer muon --activation_checkpointing --dropout 0.1 --grad_clip 0.5",
+    "adamw_layernorm": "--optimizer adamw --grad_clip 0 --bias --norm layernorm",
+    "muon_tied": "--optimizer muon --dropout 0.1 --grad_clip 0.5",
 }
 MODEL = """--n_layer 2 --n_head 4 --n_kv_head 2 --n_embd 64 --block_size 16 --batch_size 2 --warmup_iters 2 --eval_interval 3
  --eval_iters 5 --log_interval 2 --checkpoint_interval 3"""

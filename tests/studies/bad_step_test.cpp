@@ -33,7 +33,7 @@ TEST_CASE("of faults planted in a training step the producer and the row are fou
     const uint64_t round = i / fault_kinds.size();
     const int64_t rows = 4, pieces = round % 3 == 2 ? 2 : 1;
     fault = {};
-    Planting planting(rng, round % 2 == 1, pieces, rows);
+    Planting planting(rng, pieces, rows);
     const ExpectedFinding expected = plant(planting, kind, rng, rows, pieces);
     const StepFinding found = examine(planting.step);
     CAPTURE(i);

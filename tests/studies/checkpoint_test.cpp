@@ -79,6 +79,18 @@ TEST_CASE("a checkpoint gives back every bit") {
   CHECK(checkpoint_bytes(loaded) == checkpoint_bytes(saved));
 }
 
+TEST_CASE("a checkpoint with settings that are gone, and that decided no weight, is read without them") {
+  const TemporaryFolder folder;
+  Trained trained;
+  const Checkpoint now = trained.checkpoint();
+  Checkpoint older = now;
+  Json config = Json::parse(older.config);
+  config["precision"] = "f32", config["activation_checkpointing"] = true;
+  older.config = json_text(config);
+  save_checkpoint(folder / "older.safetensors", older);
+  CHECK(load_checkpoint(folder / "older.safetensors").config == now.config);
+}
+
 TEST_CASE("nothing is saved of tensors that are not finite") {
   Trained trained;
   raw::write<float>(trained.model.embed_tokens.weight)[5] = INFINITY;

@@ -83,14 +83,13 @@ struct Planting {
   std::unique_ptr<LanguageModel> model;
   BadStep step;
 
-  explicit Planting(const Rng& rng, bool checkpointing = false, int64_t pieces = 1, int64_t rows = 4) {
+  explicit Planting(const Rng& rng, int64_t pieces = 1, int64_t rows = 4) {
     config.n_layer = 2, config.n_head = 2, config.n_kv_head = 1;
     config.n_embd = fault_width, config.block_size = fault_length;
     config.norm = "planted";
     config.tie_embeddings = false;
     config.dropout = 0.1;
     config.batch_size = rows / pieces, config.gradient_accumulation_steps = pieces;
-    config.activation_checkpointing = checkpointing;
     std::string letters;
     for (char c = 'a'; c <= 'p'; ++c) letters.push_back(c);
     step.before.tokenizer =

@@ -127,8 +127,8 @@ TEST_CASE("train_lm killed at random instants ends as if it had never stopped, w
   const char* const wanted = std::getenv("ISOBAR_KILLS");
   const int least = wanted != nullptr ? std::stoi(wanted) : 5;
   const TemporaryFolder plain, statistics;
-  const std::vector<std::string> words[] = {
-      training(plain), with(training(statistics), {"--norm", "batchnorm", "--activation_checkpointing"})};
+  const std::vector<std::string> words[] = {training(plain),
+                                            with(training(statistics), {"--norm", "batchnorm"})};
   train_whole(words[0], plain);
   train_whole(words[1], statistics);
   Kills kills;
@@ -214,9 +214,8 @@ TEST_CASE("Ctrl-C finishes the step, saves it and prints the command that goes o
   CHECK(holds(moved.err, newest + ": is damaged: its checksum is not that of its content; going back"));
   check_equal(whole, folder / "moved");
 
-  // From there on blocks may be computed again in backward and every op be watched, which changes no bit.
-  const Outcome again = finished(
-      {"train_lm", "--resume", run, "--out", folder / "again", "--activation_checkpointing", "--anomaly"});
+  // From there on every op may be watched, which changes no bit.
+  const Outcome again = finished({"train_lm", "--resume", run, "--out", folder / "again", "--anomaly"});
   INFO(again.err);
   REQUIRE(again.code == 0);
   for (const char* name : {"/loss.csv", "/layers.csv"})

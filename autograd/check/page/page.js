@@ -44,7 +44,7 @@ steps.forEach((step, i) => {
   if (!step.backward) {
     forwardStep[step.op] = i + 1;
     for (const [kind, of] of data.ops[step.op].inputs) if (kind === "source") firstReader[of] ??= i + 1;
-  } else if (!data.ops[step.op].recompute) {  // whose gradients are the sums of what came within it
+  } else {
     data.ops[step.op].inputs.forEach(([kind, of], k) => {
       if (kind === "source" && data.visits[step.visit].dx[k]) uses[of].push(i + 1);
     });

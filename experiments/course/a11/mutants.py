@@ -17,9 +17,8 @@ rows taken for channels | «→transpose(»reshape(x, {«→weight.numel(), »x.
 the batch in evaluation too | «if (!training()) return x * rsqrt(running + 1e-5) * weight + bias;→»
 no eps in evaluation; no weight in evaluation | running + 1e-«5) * weight →1) * weight →5) »+
 no bias in evaluation | weight« + bias→»; const
-kept when an activation is computed again | «!isobar::recomputing() && →»rows
-kept of an empty batch | )« && rows.size(0) > 0→»
-nothing is kept | «!isobar::recomputing() && rows.size(0) > 0→rows.size(0) > 100000000»
+kept of an empty batch | if («rows.size(0) > 0→true»
+nothing is kept | if («rows.size(0) > 0→rows.size(0) > 100000000»
 keeps the last batch alone; moves by nine tenths | «0.9 * running + 0.1 * →→0.1 * running + 0.9 * »q
 a first weight of one half | «ones(width→full(width, 0.5»).
 a first bias of one | «zeros→ones»

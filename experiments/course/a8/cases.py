@@ -19,7 +19,7 @@ erf exp expand expm1 flip gather gelu gelu_tanh group_norm huber_loss index_add 
 layer_norm linear linear_cross_entropy log log1p log_softmax logsumexp mask_operator matmul max maximum
 mean min minimum mse_loss multiply norm pad permute pow reciprocal relu reshape rms_norm rope scatter_add
 sigmoid sign silu sin slice softcap softmax softplus split sqrt square squared_relu stack std_dev subtract
-sum sum_to_size swiglu tanh transpose tril triu var where Tape recompute Rng Optimizer SGD Adam AdamW Muon
+sum sum_to_size swiglu tanh transpose tril triu var where Tape Rng Optimizer SGD Adam AdamW Muon
 clip_grad_norm clip_factor grad_norm threads set_threads""".split()
 
 

@@ -32,10 +32,19 @@ int64_t lines_of_modules(const Safetensors& file) {
                                                 : Run::Lines::unknown;
 }
 
+// Settings of earlier versions that decide no weight: what products are rounded to, and what is computed twice.
+std::string without_old_settings(const std::string& config) {
+  Json json = parse_json<Json>(config);
+  if (!json.is_object()) return config;
+  const size_t all = json.size();
+  for (const char* name : {"precision", "activation_checkpointing"}) json.erase(name);
+  return json.size() == all ? config : json_text(json);
+}
+
 // The content of a file whose checksum is right, still distrusted.
 Checkpoint parse(const Safetensors& file) {
   Checkpoint checkpoint;
-  checkpoint.config = stored_text(file, "config");
+  checkpoint.config = without_old_settings(stored_text(file, "config"));
   checkpoint.tokenizer = tokenizer_from_json(stored_text(file, "tokenizer"));
   checkpoint.model = stored_tensors(file, "model");
   checkpoint.step = stored_number<int64_t>(file, "step");

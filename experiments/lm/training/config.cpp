@@ -70,8 +70,6 @@ void LmConfig::fields(Fields& f) {
   f("batch_size", batch_size, "blocks that go forward and back together", at_least(1));
   f("gradient_accumulation_steps", gradient_accumulation_steps,
     "batches in a step, one after the other; gradients and loss are their means", at_least(1));
-  f("activation_checkpointing", activation_checkpointing,
-    "keep nothing of a block but its input, and compute it again in backward");
   f("max_iters", max_iters, "steps", at_least(1));
   f("optimizer", optimizer, "what moves the matrices inside blocks; all else has AdamW", {"adamw", "muon"});
   f("muon_lr", muon_lr, "highest learning rate of Muon", at_least(0));
@@ -149,7 +147,6 @@ LanguageModelConfig LmConfig::model(int64_t tokens) const {
           .softcap = softcap,
           .tie_embeddings = tie_embeddings,
           .dropout = dropout,
-          .activation_checkpointing = activation_checkpointing,
           .zero_init = zero_init};
 }
 

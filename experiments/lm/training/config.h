@@ -38,7 +38,6 @@ struct LmConfig : HasFields {
 
   int64_t batch_size = 16;
   int64_t gradient_accumulation_steps = 1;
-  bool activation_checkpointing = false;
   int64_t max_iters = 1500;
   std::string optimizer = "adamw";
   double muon_lr = 0.02;

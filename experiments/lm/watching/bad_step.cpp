@@ -135,14 +135,6 @@ BadRow bad_row_of(const BadOp& bad, const Batch& batch, const RunBatch& run) {
   return single;
 }
 
-LanguageModel model_before(const BadStep& step) {
-  Checkpoint plain = step.before;
-  Json config = Json::parse(plain.config);
-  config["activation_checkpointing"] = false;
-  plain.config = json_text(config);
-  return model_of(plain);
-}
-
 // A step that is run from the same weights and buffers as often as wanted.
 struct Rerun {
   const BadStep& step;
@@ -240,7 +232,7 @@ std::string BadRow::text() const {
 
 StepFinding examine(const BadStep& step) {
   const LmConfig config = config_of(step.before);
-  Rerun run{step, model_before(step)};
+  Rerun run{step, model_of(step.before)};
   const int64_t pieces = config.gradient_accumulation_steps;
   const Rng masks(step.masks_key);
   Gradients gradients{};

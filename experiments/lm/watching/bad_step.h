@@ -58,7 +58,7 @@ struct StepFinding {
   std::string report;       // the same with numbers and a checksum of the values
 };
 
-// On a model of its own, without --activation_checkpointing, which hides which op it was.
+// On a model of its own.
 StepFinding examine(const BadStep& step);
 
 // examine() for the file of another run: its report. Throws Diverged where that is not the one in the file,

@@ -127,20 +127,6 @@ class OwnParameters : public Fields {
   std::set<const void*>& seen_;
 };
 
-// What the largest block keeps where it keeps all.
-int64_t kept_by_a_block(LanguageModel& model) {
-  struct Restore {
-    bool& setting;
-    const bool before = std::exchange(setting, false);
-    ~Restore() { setting = before; }
-  } restore{model.config.activation_checkpointing};
-  const ModelCosts costs = costs_of(model);
-  int64_t most = 0;
-  for (const ModuleCost& part : costs.modules)
-    if (part.type == "TransformerBlock") most = std::max(most, *part.kept);
-  return most;
-}
-
 // The gradient of lm_head's weight is made with the loss where that is fused, and is no activation.
 int64_t early_gradient(const LanguageModel& model) {
   return model.fuses_loss() ? bytes_taken(raw::storage(model.lm_head.weight)->bytes) : 0;
@@ -193,7 +179,6 @@ ModelCosts costs_of(LanguageModel& model) {
     costs.loss_kept = kept.finish() - gradient;
     costs.kept = bytes_in_use() - before - gradient;
   }
-  costs.kept_again = config.activation_checkpointing ? kept_by_a_block(model) : 0;
   // Parameters of a part count where fields() comes to them first.
   std::set<const void*> counted, shown;
   for (const NamedModule& part : named_modules(model)) {
@@ -241,17 +226,13 @@ std::string print_model(const LmConfig& config) {
   const int64_t batches = config.gradient_accumulation_steps;
   const std::string when =
       batches == 1 ? "in a step of" : fmt::format("in each of the {} batches of a step,", batches);
-  const std::string again = config.activation_checkpointing
-                                ? fmt::format("{} more while backward computes a block again\n",
-                                              mebibytes(of_step(costs.kept_again)))
-                                : "";
   return table.text() +
          fmt::format(
              "\ntotal: {} parameters in {}\n"
-             "{} kept for backward {} {} x {} tokens (measured on one sequence, times {})\n{}"
+             "{} kept for backward {} {} x {} tokens (measured on one sequence, times {})\n"
              "{:.4g} flops a token of training, {:.4g} a step (6 a weight, 12 T C a layer for attention)\n",
              with_commas(whole.parameters), count_types(costs), mebibytes(of_step(costs.kept)), when,
-             config.batch_size, config.block_size, config.batch_size, again, whole.flops,
+             config.batch_size, config.block_size, config.batch_size, whole.flops,
              whole.flops * static_cast<double>(batches * config.batch_size * config.block_size));
 }
 

@@ -18,7 +18,6 @@ struct ModelCosts {
   std::vector<ModuleCost> modules;  // parents before children; the model itself first, without the loss
   int64_t loss_kept;                // bytes that the loss keeps, but for gradients of weights
   int64_t kept;                     // of the whole step of one sequence, the loss included
-  int64_t kept_again;               // the most that backward brings back for a block; 0: keeps all anyway
 };
 
 // Kept bytes are measured: one sequence of block_size tokens goes forward on a tape, and what is allocated

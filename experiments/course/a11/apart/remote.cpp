@@ -94,7 +94,7 @@ struct Mine : isobar::Module {
     int64_t call = -1;
     {
       Question to(Ask::forward);
-      to.wire.put(layer), to.wire.put(int64_t{training()}), to.wire.put(int64_t{isobar::recomputing()});
+      to.wire.put(layer), to.wire.put(int64_t{training()});
       const auto put = [&](const Tensor& each) {
         const bool wanted = tape != nullptr && tape->needs_gradient(each, "mine");
         to.wire.put(each), to.wire.put(int64_t{wanted});
