@@ -95,7 +95,7 @@ struct ClosureNode final : Node {
   explicit ClosureNode(Closure f) : closure(std::move(f)) {}
 
   void backward(Tensor dy, Wants wants, std::span<Tensor> dx) override {
-    auto result = [&] {
+    auto result = [this, &dy, &wants] {
       if constexpr (std::is_invocable_v<Closure&, Tensor, Wants>)
         return closure(std::move(dy), wants);
       else

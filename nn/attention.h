@@ -39,7 +39,7 @@ struct MultiheadAttention : Module {
     const int64_t width = out_proj.weight.size(0);
     check(x.ndim() == 3 && x.size(2) == width, "attention: wanted x (B, T, {}), got {}", width, x.shape());
     const Tensor projected = linear(x, in_proj_weight, in_proj_bias);
-    const auto part = [&](int64_t which) {
+    const auto part = [this, &projected, &x, width](int64_t which) {
       return reshape(slice(projected, 2, which * width, (which + 1) * width),
                      {x.size(0), x.size(1), num_heads, width / num_heads});
     };

@@ -30,7 +30,7 @@ struct Linear : Module {
   Tensor cross_entropy(const Tensor& x, const Tensor& targets) {
     check(!bias.defined(), "linear: cross_entropy() wants a layer without bias, got bias {}",
           bias.defined() ? bias.shape() : Shape());
-    return call([&] { return linear_cross_entropy(x, weight, targets); }, Output::hidden);
+    return call([this, &x, &targets] { return linear_cross_entropy(x, weight, targets); }, Output::hidden);
   }
   void fields(Fields& f) override {
     f("weight", weight);

@@ -115,7 +115,7 @@ class Module : public HasFields {
     if constexpr (requires { many.begin(); })
       for (auto& one : many) show(one, call);
     else if constexpr (requires { std::tuple_size<Many>::value; })
-      std::apply([&](auto&... one) { (show(one, call), ...); }, many);
+      std::apply([this, &call](auto&... one) { (show(one, call), ...); }, many);
     else
       static_assert(
           std::is_arithmetic_v<Many>,
@@ -134,8 +134,10 @@ class Module : public HasFields {
   bool training_ = true;
 };
 
+// Lambdas in public headers name what they capture: g++ and clang++ store [&] in different orders, and a program of one
+// may call such a lambda in a library of the other.
 inline Tensor Module::operator()(const Tensor& x) {
-  return call([&] { return forward(x); });
+  return call([this, &x] { return forward(x); });
 }
 
 }  // namespace isobar

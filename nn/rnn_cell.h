@@ -31,7 +31,7 @@ struct RNNCell : Module {
         norm(make_norm(options.norm, {hidden})) {}
 
   Tensor operator()(const Tensor& x, const Tensor& h) {
-    return call([&] { return step(x, h); });
+    return call([this, &x, &h] { return step(x, h); });
   }
   using Module::operator();
 
