@@ -214,6 +214,10 @@ void write_files_atomically(const std::vector<NamedBytes>& files) {
     output.append(file.bytes);
     output.finish();
   }
+  // Part of the new files never stands beside an old last one.
+  struct stat status {};
+  const char* const last = files.back().path.c_str();
+  if (files.size() > 1 && ::lstat(last, &status) == 0 && S_ISREG(status.st_mode)) ::unlink(last);
   for (OutputFile& output : outputs) output.save();
 }
 

@@ -39,7 +39,7 @@ struct NamedBytes {
   PathFrom from = PathFrom::program;
 };
 // The same for files that belong together: no name changes before all bytes are on the disk; then they appear
-// in this order.
+// in this order. An earlier last one goes first, so that it never stands beside some of the new.
 void write_files_atomically(const std::vector<NamedBytes>& files);
 
 // Its last step. Renames within one file system, replacing the file or the symbolic link `to`, and syncs the folder

@@ -104,6 +104,11 @@ std::shared_ptr<const Tokenizer> tokenizer_of_start(const Run& run, const LmConf
 
 // `start` is what --init_from names, unless the run is resumed.
 void train_and_report(Run& run, const LmConfig& config, const std::optional<Checkpoint>& start) {
+  check(
+      run.resume_folder().empty() || config.corpus.empty() || config.corpus == "synthetic" ||
+          std::filesystem::is_regular_file(config.corpus),
+      "--corpus: '{}', which the checkpoint names, is no regular file here; name the text that the run learned from",
+      config.corpus);
   const std::shared_ptr<const Tokenizer> known = tokenizer_of_start(run, config, start);
   const Corpus corpus =
       known ? open_corpus_with(config.corpus, *known) : open_corpus(config.corpus, config.tokenizer);

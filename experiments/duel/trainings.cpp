@@ -39,12 +39,18 @@ std::optional<std::string> next_record(const std::string& text, size_t& at) {
   return bytes;
 }
 
-// Whether a whole record begins anywhere behind `at`. A kill leaves half a record at the end alone.
+// Whether a whole record begins anywhere behind `at`. A kill leaves half a record at the end alone. Where the bytes
+// look like so many beginnings that to try them all would read 1 GiB, a stranger wrote them: then true.
 bool goes_on_behind(const std::string& text, size_t at) {
   const auto is_digit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+  uint64_t tried = 0;
   for (size_t begin = at + 1; begin + record_head < text.size(); ++begin) {
     const auto digits = std::string_view(text).substr(begin + sizeof(uint64_t), checksum_length);
-    if (size_t end = begin; std::ranges::all_of(digits, is_digit) && next_record(text, end)) return true;
+    if (!std::ranges::all_of(digits, is_digit)) continue;
+    const auto length = from_bytes<uint64_t>(text.substr(begin, sizeof(uint64_t)));
+    if (length > text.size() - begin - record_head) continue;
+    if ((tried += length) > uint64_t{1} << 30) return true;
+    if (size_t end = begin; next_record(text, end)) return true;
   }
   return false;
 }
@@ -70,7 +76,7 @@ void refuse_other(const std::string& text, const Json& heading, const std::strin
   while (first && next_record(text, at)) ++trainings;
   if (first && trainings == 0) return;
   std::string differences = "it is not a journal of trainings";
-  if (const Json head = first ? Json::parse(*first, nullptr, false) : Json(); head.is_object()) {
+  if (const Json head = first ? parse_json<Json>(*first) : Json(); head.is_object()) {
     const auto object = [](const Json& json) { return json.is_object() ? json : Json::object(); };
     const Json there = object(head.value("of", Json()));
     differences = differences_between(object(there.value("config", Json())),
@@ -94,7 +100,7 @@ std::string Trainings::known_records(const Json& heading) {
   if (!run_.force()) refuse_damage(text, path_);
   size_t at = 0;
   const std::optional<std::string> there = next_record(text, at);
-  const Json old = there ? Json::parse(*there, nullptr, false) : Json();
+  const Json old = there ? parse_json<Json>(*there) : Json();
   if (!old.is_object() || old.value("of", Json()) != heading) {
     if (!run_.force()) refuse_other(text, heading, run_.folder());
     return first;
@@ -119,8 +125,14 @@ Trainings::Trainings(Run& run, const Json& heading, std::function<Trained(const 
   const std::string known = by_first(run.ranks(), [&] { return known_records(heading); });
   size_t at = 0;
   next_record(known, at);  // the heading
-  while (const std::optional<std::string> bytes = next_record(known, at))
-    done_.insert(from_bytes<Entry>(*bytes));
+  try {
+    while (const std::optional<std::string> bytes = next_record(known, at))
+      done_.insert(from_bytes<Entry>(*bytes));
+  } catch (const Error& error) {
+    throw_error(fmt::format(
+        "{}: its record {} is none of a training ({}); restore the file, or add --force to begin anew", path_,
+        done_.size() + 2, error.what()));
+  }
   found_ = std::ssize(done_);
   at_a_time_ =
       std::stol(by_first(run.ranks(), [&] { return fmt::format("{}", threads() * run.ranks().size()); }));

@@ -222,12 +222,37 @@ std::function<std::string(const Json&)> obstacle_of(const Program& program, cons
   };
 }
 
-// Throws Error where a file that the user names may not be written, the run's own results among them.
+// The files and folders that the words of a command name, as --corpus FILE or --corpus=FILE, but for the output itself.
+std::vector<std::string> named_in(const std::vector<std::string>& words, const std::string& output) {
+  std::vector<std::string> names;
+  bool is_output = true;  // the first time that it is named
+  for (const std::string& word : words)
+    for (const std::string& name : {word, word.substr(word.find('=') + 1)}) {
+      std::error_code none;
+      const bool there = !name.empty() && std::filesystem::exists(name, none);
+      if (there && (name != output || !std::exchange(is_output, false))) names.push_back(name);
+      if (name == word && word.find('=') == std::string::npos) break;
+    }
+  return names;
+}
+
+// Throws Error where a file that the user names may not be written, the run's own results and what it reads among them.
 void check_output_of(const Program& program, const std::string& output, const RunOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  OutputRules rules{.force = options.force, .page = true, .inputs_are = "files"};
+  for (const std::string& name : named_in(options.arguments, output)) {
+    rules.inputs.push_back(name);
+    if (!fs::is_directory(name, none) || fs::equivalent(name, options.folder, none)) continue;
+    for (fs::path at = fs::weakly_canonical(output, none).parent_path(); at.has_relative_path();
+         at = at.parent_path())
+      check(!fs::equivalent(at, name, none),
+            "--output: '{}' is in the folder '{}', which is read; choose another name", output, name);
+  }
   check(!is_file_of_run(output, options.folder, program.name),
         "--output: '{}' is a file of the run's own results in '{}'; choose another name", output,
         options.folder);
-  check_output(output, {.force = options.force, .page = true});
+  check_output(output, rules);
 }
 
 Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,

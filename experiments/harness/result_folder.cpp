@@ -215,6 +215,11 @@ void ResultFolder::look() {
       made_by_runs_.push_back(name);
       if (may_remove(rights_.program, (*heading)["program"], name)) removable_.push_back(name);
     }
+  headed_ = !begun.is_null();
+  const auto check_known = [&] {  // a page says itself who made it
+    for (const std::string& name : known_files(rights_.program))
+      if (name != summary_name && !name.ends_with(".html")) check_made_by_runs(name);
+  };
   const auto is_own = [&](const Json& heading) {
     return !heading.is_null() && heading["program"] == rights_.program;
   };
@@ -243,9 +248,9 @@ void ResultFolder::look() {
                                 ? rights_.obstacle(finished.value("config", Json()))
                                 : "holds a finished run";
     check(why.empty(), "--out: '{}' {}; add --force to replace it, or choose another folder", path_, why);
-    return;
+    return check_known();
   }
-  if (rights_.resumes || is_own(begun)) return;
+  if (rights_.resumes || is_own(begun)) return check_known();
   check(
       begun.is_null(),
       "--out: '{}' holds a run of {} that did not finish; add --force to replace it, or choose another folder",
@@ -292,13 +297,18 @@ void ResultFolder::remove_empty_folders() {
     if (::rmdir(folder.c_str()) != 0) break;
 }
 
+// A run that goes on has the lines of its first part. Where no heading says what that made, all may be its own.
+void ResultFolder::check_made_by_runs(const std::string& name) const {
+  check(rights_.force || (rights_.resumes && (!headed_ || name.ends_with(".jsonl"))) ||
+            std::ranges::count(made_by_runs_, name) > 0 || !is_there(path_ + "/" + name),
+        "--out: '{}/{}' is there, and no run made it; choose another folder, or add --force to replace it",
+        path_, name);
+}
+
 void ResultFolder::announce(const std::string& name) {
   check(plain_name(name), "result folder: wanted a plain file name, got '{}'", name);
   check(std::ranges::count(names_, name) == 0, "result folder: '{}' is written twice", name);
-  check(rights_.force || rights_.resumes || std::ranges::count(made_by_runs_, name) > 0 ||
-            name == summary_name || !is_there(path_ + "/" + name),
-        "--out: '{}/{}' is there, and no run made it; choose another folder, or add --force to replace it",
-        path_, name);
+  if (name != summary_name) check_made_by_runs(name);
   check_replaceable(path_ + "/" + name);
   names_.push_back(name);
 }

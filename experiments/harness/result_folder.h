@@ -79,6 +79,7 @@ class ResultFolder {
  private:
   void look();
   void announce(const std::string& name);
+  void check_made_by_runs(const std::string& name) const;
   void write_heading(Json heading) const;
   void let_grow(const std::vector<std::string>& names);
   void remove_earlier_run();
@@ -89,7 +90,7 @@ class ResultFolder {
   Json heading_;                           // null until begin()
   std::vector<std::string> made_by_runs_;  // names that an earlier summary lists
   std::vector<std::string> removable_;     // those of them that its program is known to write
-  bool unfinished_ = false, goes_on_ = false, others_stay_ = false, clean_ = false;
+  bool unfinished_ = false, goes_on_ = false, others_stay_ = false, headed_ = false, clean_ = false;
   std::vector<std::string> made_;  // folders that were not there, innermost first
   int lock_ = -1;                  // descriptor of the folder
   std::vector<std::string> names_, growing_, spent_;

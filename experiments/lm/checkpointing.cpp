@@ -81,6 +81,11 @@ Session::Session(Run& run, const LmConfig& config, const Corpus& corpus, const R
           "--out: '{}' holds checkpoints of a run that did not finish; go on with --resume {}, or begin anew "
           "with --force",
           run.folder(), shell_word(run.folder()));
+    check(
+        run.force() || folders_of_seeds(run.folder()).empty(),
+        "--out: '{}' holds the trainings of several seeds; go on with the same --seeds, choose another folder, or add "
+        "--force",
+        run.folder());
     refuse_link(run.folder() + "/checkpoints");
     const std::string foreign = goes_on_in_place(run) ? "" : foreign_checkpoint(run.folder());
     check(foreign.empty(),

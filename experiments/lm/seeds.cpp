@@ -165,6 +165,13 @@ void summarize(Run& run, const std::vector<SeedResult>& all) {
 
 void train_seeds(Run& run, const LmConfig& config,
                  const std::function<void(Run& part, const LmConfig& config)>& train) {
+  by_first(run.ranks(), [&] {
+    check(
+        run.force() || checkpoint_files(run.folder()).empty(),
+        "--out: '{}' holds checkpoints of one training; go on with --resume {}, choose another folder, or add --force",
+        run.folder(), shell_word(run.folder()));
+    return "";
+  });
   LmConfig single = config;
   single.seeds = 1;
   run.reads(file_of_corpus(config.corpus));

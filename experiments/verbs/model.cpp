@@ -30,6 +30,8 @@ void write_model(const std::string& checkpoint, const std::filesystem::path& out
   const std::string config = json_text(hugging_face_config(trained.model.config, layout));
   if (!folder.empty()) std::filesystem::create_directories(folder);
   const std::string tokenizer = trained.tokenizer->to_hugging_face();
+  for (const std::string& path : {output.string(), config_file, tokenizer_file})
+    check(!std::filesystem::is_directory(path), "{}: is a folder; choose another folder, or remove it", path);
   write_files_atomically(
       {{config_file, config}, {tokenizer_file, tokenizer}, {output, bytes, PathFrom::user}});
   say_written(output, fmt::format("{}: {} parameters, {} KiB\n", output.string(),

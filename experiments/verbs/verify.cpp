@@ -145,7 +145,7 @@ int verify(const Words& given) {
     check(config.page.empty() || std::filesystem::path(page).filename() == "report.html" ||
               !is_file_of_run(page, run.folder(), "isobar verify"),
           "--page: '{}' is a file of the run's own results in '{}'; choose another name", page, run.folder());
-    if (!config.page.empty()) check_output(page, {.force = run.force(), .page = true, .inputs = paths});
+    check_output(page, {.force = run.force(), .page = true, .inputs = paths});
     claims::VerifyOptions options{.scale = config.kept ? "full" : run.preset(),
                                   .claims = config.claim,
                                   .only = config.only,

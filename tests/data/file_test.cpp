@@ -214,6 +214,12 @@ TEST_CASE("files that belong together appear all or none") {
   }
   CHECK(read_file(folder / "a", 100) == "old");
   CHECK(folder.names() == std::vector<std::string>{"a"});
+  // Where the first cannot take its place, the last of the old is gone: it belonged to the first.
+  std::filesystem::create_directory(folder / "c");
+  folder.write("d", "old");
+  CHECK_THROWS_AS(write_files_atomically({{folder / "c", "new"}, {folder / "d", "new"}}), Error);
+  CHECK_FALSE(std::filesystem::exists(folder / "d"));
+  std::filesystem::remove(folder / "c");
   write_files_atomically({{folder / "a", "new"}, {folder / "b", "too"}});
   CHECK(read_file(folder / "a", 100) == "new");
   CHECK(folder.names() == std::vector<std::string>{"a", "b"});

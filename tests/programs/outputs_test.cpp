@@ -114,6 +114,32 @@ TEST_CASE("no program writes its output over a file of its own results, by whate
   }
 }
 
+TEST_CASE("no program writes its page over what the same command reads, nor with --force") {
+  const TemporaryFolder folder;
+  const std::string text = "some text to learn from, some more of it, and the end of the text\n";
+  folder.write("my.txt", text);
+  ran("train_lm", "--tiny --corpus synthetic --max_iters 2 --out a", folder.path());
+  run_command("\"$BIN\"/train_lm --tiny --corpus synthetic --print-config > c.json", folder.path());
+  const std::string config = file_text(folder / "c.json");
+  const std::pair<std::string, std::string> commands[] = {
+      {"duel layernorm rmsnorm --tiny --corpus my.txt -o my.txt --force",
+       "is one of the files that are read"},
+      {"train_lm --tiny --corpus=my.txt --tape-page my.txt --force", "is one of the files that are read"},
+      {"train_lm --config c.json --tape-page ./c.json --force", "is one of the files that are read"},
+      {"train_lm --init_from a --tape-page a/checkpoints/best.safetensors --out b --force",
+       "is in the folder 'a', which is read"},
+      {"train_lm --resume a --tape-page a/metrics.jsonl --force",
+       "is a file of the run's own results in 'a'"}};
+  for (const auto& [line, part] : commands) {
+    const size_t space = line.find(' ');
+    check_refused(line.substr(0, space), line.substr(space + 1), part, folder.path());
+  }
+  CHECK(file_text(folder / "my.txt") == text);
+  CHECK(file_text(folder / "c.json") == config);
+  ran("train_lm", "--tiny --corpus my.txt --tape-page page.html --out b", folder.path());
+  ran("train_lm", "--tiny --corpus my.txt --tape-page page.html --out b --force", folder.path());
+}
+
 TEST_CASE("a folder whose name begins as an option does is named as a command takes it") {
   const TemporaryFolder folder;
   ran("rank_collapse", "--tiny --out=-x", folder.path());

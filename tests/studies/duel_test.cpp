@@ -178,6 +178,20 @@ TEST_CASE("what is no journal of this duel is not believed") {
     folder.write("run/trainings.journal", text);
     CHECK(study.run({"--force", "--out", folder / "run"}).code == 0);
   }
+  // Lists in each other deeper than a stack, and bytes that look like the beginnings of a thousand long records.
+  const auto record = [](const std::string& bytes) {
+    const uint64_t length = bytes.size();
+    return std::string(reinterpret_cast<const char*>(&length), sizeof length) + checksum(bytes) + bytes;
+  };
+  const std::string deep =
+      R"({"of":{"config":{"a":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}}}";
+  std::string beginnings;
+  for (int i = 0; i < 100'000; ++i) beginnings += record(std::string(1 << 10, '0')).substr(0, 24);
+  for (const std::string& text : {record(deep) + record("x"), "x" + beginnings}) {
+    folder.write("run/trainings.journal", text);
+    CHECK(study.run({"--out", folder / "run"}).code == 2);
+    CHECK(file_text(folder / "run/trainings.journal") == text);
+  }
 }
 
 TEST_CASE("the trainings of a duel go when its results are there, and not before") {

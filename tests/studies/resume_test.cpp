@@ -1,5 +1,6 @@
 // train_lm killed, interrupted and resumed, as its users meet it.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -376,6 +377,50 @@ TEST_CASE("a checkpoint of another run than the lines beside it is not resumed")
   heading["config"]["keep"] = 7;  // which may change when a run goes on
   folder.write("t/summary.partial.json", heading.dump());
   ran("train_lm", "--resume t", folder.path());
+}
+
+TEST_CASE("a run that goes on replaces no result that no run made, and says so before it begins") {
+  const TemporaryFolder folder;
+  train_a_part(folder);
+  // As a killed run leaves its heading.
+  Json heading = Json::parse(file_text(folder / "t/summary.partial.json"));
+  heading["files"] = {"metrics.jsonl", "modules.jsonl"};
+  folder.write("t/summary.partial.json", heading.dump());
+  for (const char* name : {"loss.csv", "layers.csv", "run.h5", "profile.csv"}) {
+    folder.write(std::string("t/") + name, "mine\n");
+    const auto before = all_in(folder / "t");
+    const Outcome refused = run_built("train_lm", "--resume t", folder.path());
+    INFO(refused.err);
+    CHECK(refused.code == 2);
+    CHECK(holds(refused.err, fmt::format("'t/{}' is there, and no run made it", name)));
+    CHECK(all_in(folder / "t") == before);
+    std::filesystem::remove(folder / (std::string("t/") + name));
+  }
+  ran("train_lm", "--resume t", folder.path());
+}
+
+TEST_CASE("one training and several seeds do not take each other's folder") {
+  const TemporaryFolder folder;
+  train_a_part(folder);
+  const auto before = all_in(folder / "t");
+  const Outcome seeds = run_built("train_lm", "--tiny --corpus synthetic --seeds 2 --out t", folder.path());
+  CHECK(seeds.code == 2);
+  CHECK(holds(seeds.err, "--out: 't' holds checkpoints of one training; go on with --resume t"));
+  CHECK(all_in(folder / "t") == before);
+  std::filesystem::create_directories(folder / "s/seed_0/checkpoints");
+  std::filesystem::copy(folder / "t/checkpoints", folder / "s/seed_0/checkpoints");
+  const Outcome one = run_built("train_lm", "--tiny --corpus synthetic --out s", folder.path());
+  CHECK(one.code == 2);
+  CHECK(holds(one.err, "--out: 's' holds the trainings of several seeds"));
+}
+
+TEST_CASE("of what a checkpoint names as its text, a run that goes on opens a regular file alone") {
+  const TemporaryFolder folder;
+  train_a_part(folder);
+  CHECK(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  const Outcome refused = run_built("train_lm", "--resume t --corpus pipe", folder.path());
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err, "--corpus: 'pipe', which the checkpoint names, is no regular file here"));
 }
 
 TEST_CASE("a file with the name of a checkpoint that no run made is refused, and stays") {

@@ -94,7 +94,9 @@ bool is_checkpoint(const std::string& path) {
 // Removes a checkpoint or a symbolic link, and nothing else that may have a checkpoint's name.
 void remove_checkpoint(const std::string& path) {
   const bool link = fs::symlink_status(path).type() == fs::file_type::symlink;
-  if (link || is_checkpoint(path)) fs::remove(path);
+  std::error_code error;
+  if (link || is_checkpoint(path)) fs::remove(path, error);
+  check(!error, "file: cannot remove '{}': {}", path, error.message());
 }
 
 }  // namespace
