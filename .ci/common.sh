@@ -3,7 +3,7 @@
 
 # No MPI is among them: who has one gets the plugin for it. The first line builds isobar::isobar, the second
 # isobar::data, the third programs and tests. By python3-pytest the course tests itself (`course selftest`).
-packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libfmt-dev libxsimd-dev
+packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread libtbb-dev libfmt-dev
   libhdf5-dev nlohmann-json3-dev libutf8proc-dev zlib1g-dev libxxhash-dev
   libspdlog-dev libcli11-dev doctest-dev libbenchmark-dev libtomlplusplus-dev"
 ci_packages="clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver

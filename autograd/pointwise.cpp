@@ -62,7 +62,7 @@ Layout layout_of(const char* op, std::span<const Argument> arguments) {
   layout.rows = layout.columns > 0 ? x.numel() / layout.columns : 0;
   return layout;
 }
-template Layout layout_of<xsimd::default_arch>(const char* op, std::span<const Argument> arguments);
+template Layout layout_of<kernels::Machine>(const char* op, std::span<const Argument> arguments);
 
 Tensor Layout::fitted(const Tensor& y) const {
   if (y.shape() == shape) return y;

@@ -13,8 +13,8 @@
 // y in one pass over memory. With registers and their slopes (core/kernels/dual.h) it computes y again in
 // backward, and all gradients, in one pass. With tensors it is the composed form, for tapes of higher order.
 //
-// Of this library's headers only this one needs xsimd and the library's compiler options: a program that
-// includes it links isobar::pointwise (find_package(isobar COMPONENTS pointwise)).
+// Of this library's headers only this one needs the library's compiler options: a program that includes it
+// links isobar::pointwise (find_package(isobar COMPONENTS pointwise)).
 #pragma once
 
 #include <bit>
@@ -91,9 +91,9 @@ struct Layout {
   // y, which is computed on tensors, in the result's shape.
   Tensor fitted(const Tensor& y) const;
 };
-// Throws Error unless the arguments fit; the first is a full one. `Machine` is xsimd's name for the
-// compiler's options. The library has the function for its own options alone: a program with others does not
-// link, because its inline functions would have the names of the library's, and other registers.
+// Throws Error unless the arguments fit; the first is a full one. `Machine` names the registers that the
+// compiler's options allow. The library has the function for its own options alone: a program with others
+// does not link, because its inline functions would have the names of the library's, and other registers.
 template <class Machine>
 Layout layout_of(const char* op, std::span<const Argument> arguments);
 
@@ -170,7 +170,7 @@ Tensor pointwise(OpName name, const F& f, const Tensor& x, const Arguments&... o
   namespace op = pointwise_op;
   if constexpr (op::Formula<F, Tensor, Arguments...>) {
     const op::Layout layout =
-        op::layout_of<xsimd::default_arch>(name, std::array{op::argument(x), op::argument(others)...});
+        op::layout_of<kernels::Machine>(name, std::array{op::argument(x), op::argument(others)...});
     if (composed_wanted()) return layout.fitted(f(op::composed(x, layout), op::composed(others, layout)...));
     op::Op<F, Tensor, Arguments...> node{
         name, layout, f, {op::numbers(x, layout), op::numbers(others, layout)...}};

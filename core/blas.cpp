@@ -84,7 +84,7 @@ bool copies_both(const Gemm<T>& p) {
 // and at least 8 rows.
 template <class T>
 bool blas_is_faster(const Gemm<T>& p) {
-  const bool small = multiply_adds(p) <= 1e6, vectors = sizeof(kernels::Register<T>) >= 32;
+  const bool small = multiply_adds(p) <= 1e6, vectors = sizeof(kernels::Vec<T>) >= 32;
   return !vectors || p.m < 8 || p.n < 32 || (small && (!copies_both(p) || p.m < 32));
 }
 

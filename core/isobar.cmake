@@ -1,10 +1,4 @@
 # isobar::isobar: arrays, tape, ops, layers, optimizers, and the loader of data/.
-# core/kernels/vmath.h names types and functions of xsimd that newer versions have no more.
-find_package(xsimd REQUIRED)
-if(xsimd_VERSION VERSION_LESS 8 OR xsimd_VERSION VERSION_GREATER_EQUAL 12)
-  message(FATAL_ERROR "isobar: wanted xsimd 8 to 11, got ${xsimd_VERSION} in ${xsimd_DIR}; "
-    "set xsimd_DIR to the CMake folder of another one")
-endif()
 find_package(TBB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -34,8 +28,6 @@ target_include_directories(isobar INTERFACE
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(isobar PUBLIC fmt::fmt PRIVATE ${thread_library} PkgConfig::OPENBLAS)
 target_compile_definitions(isobar PRIVATE ISOBAR_ARCH="${ISOBAR_ARCH}")
-# xsimd's headers only: its target asks for a library xtl, which nobody needs and Debian does not have.
-target_include_directories(isobar_flags SYSTEM INTERFACE ${xsimd_INCLUDE_DIRS})
 if(ISOBAR_VALGRIND)
   set_source_files_properties(core/memory.cpp PROPERTIES COMPILE_DEFINITIONS ISOBAR_VALGRIND
     SKIP_UNITY_BUILD_INCLUSION ON)
@@ -60,15 +52,14 @@ endif()
 target_link_options(isobar INTERFACE LINKER:-u,isobar_check_cpu)
 
 # isobar::pointwise, for files that include autograd/pointwise.h: its kernels are compiled in the user's own
-# program, with xsimd's headers and the options of the library's own kernels.
+# program, with the options of the library's own kernels.
 add_library(isobar_pointwise INTERFACE)
 add_library(isobar::pointwise ALIAS isobar_pointwise)
 set_target_properties(isobar_pointwise PROPERTIES EXPORT_NAME pointwise)
 target_link_libraries(isobar_pointwise INTERFACE isobar)
-target_include_directories(isobar_pointwise SYSTEM INTERFACE "$<BUILD_INTERFACE:${xsimd_INCLUDE_DIRS}>")
 target_compile_options(isobar_pointwise INTERFACE -march=${ISOBAR_ARCH} -ffp-contract=off -fno-math-errno
   $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-Og>)
-set(pointwise_kernels dual elementary lane machine map norm pointwise reduce row scratch squares vmath)
+set(pointwise_kernels dual elementary functions lane map norm pointwise reduce row scratch squares vec vmath)
 list(TRANSFORM pointwise_kernels REPLACE "(.+)" "core/kernels/\\1.h")
 install(FILES ${pointwise_kernels} DESTINATION ${include_dir}/core/kernels)
 install(TARGETS isobar_pointwise EXPORT isobar-pointwise)

@@ -28,7 +28,7 @@ struct Room {
 
 const std::map<std::string, Room>& rooms() {
   static const std::map<std::string, Room> all = {
-      {"core", {{"core"}, {"tbb/", "cblas.h", "dlfcn.h", "xsimd/", "sanitizer/", "valgrind/"}}},
+      {"core", {{"core"}, {"tbb/", "cblas.h", "dlfcn.h", "sanitizer/", "valgrind/"}}},
       {"autograd", {{"autograd", "core"}, {}}},
       {"optim", {{"optim", "core"}, {}}},
       {"data", {{"data", "core"}, {"hdf5.h", "zlib.h", "nlohmann/", "utf8proc.h", "xxhash.h"}}},
@@ -96,12 +96,14 @@ std::string judge_library(const std::string& path, const std::string& name) {
   if (name.find_first_of("./") == std::string::npos || name.starts_with("fmt/")) return "";  // std and fmt
   if (system.contains(name) || name.starts_with("sys/"))
     return is_header(path) ? "a system header belongs in a .cpp file" : "";
+  static const std::set<std::string> instructions = {"arm_neon.h", "emmintrin.h", "immintrin.h"};
+  if (instructions.contains(name))
+    return path == "core/kernels/vec.h" ? "" : "vector instructions are for core/kernels/vec.h alone";
   if (name == "mpi.h")
     return path == "core/ranks/ranks_mpi.cpp" ? "" : "MPI is for the plugin core/ranks/ranks_mpi.cpp alone";
   const bool of_room = starts_with_any(name, rooms().at(room_of(path)).libraries);
   if (!of_room) return "this library is not one of the room " + room_of(path);
   if (!is_header(path)) return "";
-  if (is_kernel(path) && name.starts_with("xsimd/")) return "";
   if (room_of(path) == "experiments" && name.starts_with("nlohmann/")) return "";
   return "a third-party header belongs in a .cpp file";
 }
@@ -338,7 +340,8 @@ TEST_CASE("the checker passes what is allowed") {
              {"core/blas.cpp", "#include <cblas.h>\n#include <sched.h>\n#include \"tensor.h\"\n"},
              {"core/ranks/ranks.cpp", "#include <dlfcn.h>\n"},
              {"core/ranks/ranks_mpi.cpp", "#include <mpi.h>\n"},
-             {"core/kernels/vmath.h", "#include <xsimd/xsimd.hpp>\n#include \"../parallel.h\"\n"},
+             {"core/kernels/vec.h", "#include <immintrin.h>\n"},
+             {"core/kernels/vmath.h", "#include \"vec.h\"\n#include \"../parallel.h\"\n"},
              {"autograd/ops.h", "#include \"../core/tensor.h\"\n"},
              {"autograd/ops/pow.cpp", "#include \"../../core/kernels/vmath.h\"\n#include \"../ops.h\"\n"},
              {"nn/linear.h", "#include \"../autograd/ops.h\"\n"},
@@ -370,6 +373,7 @@ TEST_CASE("the checker names file and line of what is not allowed") {
       {"core/x.h", R"(<unistd.h>)", "a system header belongs in a .cpp file"},
       {"core/ranks/ranks.cpp", R"(<mpi.h>)", "MPI is for the plugin core/ranks/ranks_mpi.cpp alone"},
       {"core/kernels/x.h", R"(<tbb/parallel_for.h>)", "a third-party header belongs in a .cpp file"},
+      {"core/kernels/x.h", R"(<immintrin.h>)", "vector instructions are for core/kernels/vec.h alone"},
       {"nn/x.cpp", R"(<zlib.h>)", "this library is not one of the room nn"},
       {"experiments/harness/x.h", R"(<CLI/CLI.hpp>)", "a third-party header belongs in a .cpp file"},
       {"core/kernels/x.h", R"("../tensor.h")",

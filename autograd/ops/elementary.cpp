@@ -33,17 +33,16 @@ namespace {
 template <class F>
 Tensor gradient_of(const char* name, Tensor dy, const Tensor& taken) {
   if (Tape::active() != nullptr) return F::gradient(dy, taken);
-  return map_gradient(name, std::move(dy), taken, []<class V>(const V& d, const V& v) {
-    using Lane = kernels::Lane<typename V::value_type>;
+  return map_gradient(name, std::move(dy), taken, []<class V>(V d, V v) {
+    using Lane = kernels::Lane<kernels::Number<V>>;
     return F::gradient(Lane(d), Lane(v)).v;
   });
 }
 
 template <class F>
 Tensor unary(OpName name, const Tensor& x) {
-  Tensor y = map(name, x, []<class V>(const V& v) {
-    return kernels::apply<F>(kernels::Lane<typename V::value_type>(v)).v;
-  });
+  Tensor y =
+      map(name, x, []<class V>(V v) { return kernels::apply<F>(kernels::Lane<kernels::Number<V>>(v)).v; });
   return record(name, y, {x}, [name, taken = F::takes_y ? y : x](Tensor dy) {
     return gradient_of<F>(name, std::move(dy), taken);
   });
@@ -91,8 +90,7 @@ Tensor relu(const Tensor& x) {
 }
 
 Tensor sign(const Tensor& x) {
-  Tensor y =
-      map("sign", x, []<class V>(const V& v) { return sign(kernels::Lane<typename V::value_type>(v)).v; });
+  Tensor y = map("sign", x, []<class V>(V v) { return sign(kernels::Lane<kernels::Number<V>>(v)).v; });
   return record("sign", y, {x}, [](const Tensor& dy) { return zeros(dy.shape(), dy.dtype()); });
 }
 

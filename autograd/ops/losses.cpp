@@ -56,9 +56,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   constexpr const char* op = "binary_cross_entropy_with_logits";
   check_loss_shapes(op, input, target);
   const Tensor losses = map(op, input, target, [](auto x, auto t) {
-    using V = decltype(x);
-    const V above = xsimd::select(x < V(0), V(0), x);  // NaN stays NaN
-    return (above - x * t) + xsimd::log1p(xsimd::exp(-xsimd::abs(x)));
+    const auto above = kernels::select(x < 0, decltype(x){}, x);  // NaN stays NaN
+    return (above - x * t) + kernels::log1p(kernels::exp(-kernels::abs(x)));
   });
   const Tensor y =
       record(op, losses, {input, target}, [x = input, t = target](const Tensor& dy, Wants wants) {

@@ -182,22 +182,21 @@ struct Attention {
   }
 
   // A logit from the product of a query and a key.
-  Register<T> logit(const Register<T>& s) const {
+  Vec<T> logit(Vec<T> s) const {
     return softcap > 0 ? kernels::tanh(s * (scale / softcap)) * softcap : s * scale;
   }
 
   // body(seen, i) for the registers of the keys that a row sees; seen.keep(v, padding) has padding in the
   // lanes after the last key. Rows have room for whole registers.
   struct AllLanes {
-    Register<T> keep(const Register<T>& v, T) const { return v; }
+    Vec<T> keep(Vec<T> v, T) const { return v; }
   };
   struct FirstLanes {
     int64_t count;
-    Register<T> keep(const Register<T>& v, T padding) const {
+    Vec<T> keep(Vec<T> v, T padding) const {
       T number[width<T>];
       std::iota(number, number + width<T>, T{0});
-      return xsimd::select(Register<T>::load_unaligned(number) < Register<T>(static_cast<T>(count)), v,
-                           Register<T>(padding));
+      return select(load(number) < static_cast<T>(count), v, splat<Vec<T>>(padding));
     }
   };
   template <class Body>
@@ -208,37 +207,35 @@ struct Attention {
     for (; i + width<T> <= visible; i += width<T>) body(AllLanes{}, i);
     if (i < visible) body(FirstLanes{visible - i}, i);
   }
-  static T largest(const Register<T>& v) {
+  static T largest(Vec<T> v) {
     T each[width<T>];
-    v.store_unaligned(each);
+    store(v, each);
     for (int64_t n = width<T> / 2; n > 0; n /= 2)
       for (int64_t l = 0; l < n; ++l) each[l] = each[l] < each[l + n] ? each[l + n] : each[l];
     return each[0];
   }
   static void add_zeros(int64_t visible, T* row) {
-    for (int64_t i = 0; i < zeros; i += width<T>) Register<T>(T{0}).store_unaligned(row + visible + i);
+    for (int64_t i = 0; i < zeros; i += width<T>) store(Vec<T>{}, row + visible + i);
   }
 
   // row = softmax of the logits of the products in row; kept = the largest logit and 1 / Σ.
   void softmax_row(int64_t visible, T* row, T* kept) const {
     constexpr T lowest = -std::numeric_limits<T>::infinity();
-    Register<T> best(lowest);
+    Vec<T> best = splat<Vec<T>>(lowest);
     for_seen(visible, [&](auto seen, int64_t i) {
-      const Register<T> z = seen.keep(logit(Register<T>::load_unaligned(row + i)), lowest);
-      best = xsimd::max(best, z);  // a NaN may be skipped here: the sum shows it
-      z.store_unaligned(row + i);
+      const Vec<T> z = seen.keep(logit(load(row + i)), lowest);
+      best = max(best, z);  // a NaN may be skipped here: the sum shows it
+      store(z, row + i);
     });
     kept[0] = largest(best);
     LaneSums<T> sum;
     for_seen(visible, [&, max = kept[0]](auto seen, int64_t i) {
-      const Register<T> e = seen.keep(xsimd::exp(Register<T>::load_unaligned(row + i) - max), T{0});
+      const Vec<T> e = seen.keep(kernels::exp(load(row + i) - max), T{0});
       sum.add(e, i);
-      e.store_unaligned(row + i);
+      store(e, row + i);
     });
     kept[1] = static_cast<T>(1 / sum.total());
-    for_seen(visible, [&, inverse = kept[1]](auto, int64_t i) {
-      (Register<T>::load_unaligned(row + i) * inverse).store_unaligned(row + i);
-    });
+    for_seen(visible, [&, inverse = kept[1]](auto, int64_t i) { store(load(row + i) * inverse, row + i); });
     add_zeros(visible, row);
   }
 
@@ -252,10 +249,10 @@ struct Attention {
     const T dot = static_cast<T>(sum.total()), max = kept[0], inverse = kept[1];
     const int64_t visible = visible_to(rows.first + r);
     for_seen(visible, [&](auto, int64_t i) {
-      const Register<T> z = logit(Register<T>::load_unaligned(p + i)), e = xsimd::exp(z - max) * inverse;
-      const Register<T> change = e * (Register<T>::load_unaligned(dz + i) - dot) * scale;
-      e.store_unaligned(p + i);
-      (softcap > 0 ? change * (T{1} - z / softcap * (z / softcap)) : change).store_unaligned(dz + i);
+      const Vec<T> z = logit(load(p + i)), e = kernels::exp(z - max) * inverse;
+      const Vec<T> change = e * (load(dz + i) - dot) * scale;
+      store(e, p + i);
+      store(softcap > 0 ? change * (T{1} - z / softcap * (z / softcap)) : change, dz + i);
     });
     add_zeros(visible, p);
     add_zeros(visible, dz);

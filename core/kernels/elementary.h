@@ -15,13 +15,13 @@ namespace isobar::kernels {
 // Registers, and registers with slopes.
 template <class X>
 inline constexpr bool is_register = false;
-template <class T, int bits>
-inline constexpr bool is_register<Lane<T, bits>> = true;
+template <class T>
+inline constexpr bool is_register<Lane<T>> = true;
 template <class X>
 concept AnyRegister = is_register<X>;
 
-template <class F, class T, int bits>
-Lane<T, bits> apply(const Lane<T, bits>& x) {
+template <class F, class T>
+Lane<T> apply(const Lane<T>& x) {
   return F::value(x);
 }
 
@@ -34,41 +34,37 @@ struct OfY {
 };
 
 struct Exp : OfY {
-  static auto value(const auto& x) { return xsimd::exp(x.v); }
+  static auto value(const auto& x) { return kernels::exp(x.v); }
   static auto gradient(const auto& dy, const auto& y) { return dy * y; }
 };
 auto exp(const AnyRegister auto& x) { return apply<Exp>(x); }
 
 struct Expm1 : OfY {
-  static auto value(const auto& x) { return xsimd::expm1(x.v); }
+  static auto value(const auto& x) { return kernels::expm1(x.v); }
   static auto gradient(const auto& dy, const auto& y) { return dy * (y + 1); }
 };
 auto expm1(const AnyRegister auto& x) { return apply<Expm1>(x); }
 
 struct Log : OfX {
-  static auto value(const auto& x) { return xsimd::log(x.v); }
+  static auto value(const auto& x) { return kernels::log(x.v); }
   static auto gradient(const auto& dy, const auto& x) { return dy / x; }
 };
 auto log(const AnyRegister auto& x) { return apply<Log>(x); }
 
 struct Log1p : OfX {
-  static auto value(const auto& x) { return xsimd::log1p(x.v); }
+  static auto value(const auto& x) { return kernels::log1p(x.v); }
   static auto gradient(const auto& dy, const auto& x) { return dy / (x + 1); }
 };
 auto log1p(const AnyRegister auto& x) { return apply<Log1p>(x); }
 
 struct Sin : OfX {
-  static auto value(const auto& x) {
-    return by_size(x.v, [](const auto& v) { return xsimd::sin(v); });
-  }
+  static auto value(const auto& x) { return kernels::sin(x.v); }
   static auto gradient(const auto& dy, const auto& x) { return dy * cos(x); }
 };
 auto sin(const AnyRegister auto& x) { return apply<Sin>(x); }
 
 struct Cos : OfX {
-  static auto value(const auto& x) {
-    return by_size(x.v, [](const auto& v) { return xsimd::cos(v); });
-  }
+  static auto value(const auto& x) { return kernels::cos(x.v); }
   static auto gradient(const auto& dy, const auto& x) { return -(dy * sin(x)); }
 };
 auto cos(const AnyRegister auto& x) { return apply<Cos>(x); }
@@ -109,13 +105,13 @@ struct Softplus : OfX {
 auto softplus(const AnyRegister auto& x) { return apply<Softplus>(x); }
 
 struct Abs : OfX {
-  static auto value(const auto& x) { return xsimd::abs(x.v); }
+  static auto value(const auto& x) { return abs(x.v); }
   static auto gradient(const auto& dy, const auto& x) { return dy * sign(x); }
 };
 auto abs(const AnyRegister auto& x) { return apply<Abs>(x); }
 
 struct Sqrt : OfY {
-  static auto value(const auto& x) { return xsimd::sqrt(x.v); }
+  static auto value(const auto& x) { return sqrt(x.v); }
   static auto gradient(const auto& dy, const auto& y) { return dy / (y * 2); }
 };
 auto sqrt(const AnyRegister auto& x) { return apply<Sqrt>(x); }

@@ -34,7 +34,7 @@ namespace isobar::kernels {
 // rest.
 inline constexpr int tile_registers = 3;
 template <class T>
-inline constexpr int tile_rows = sizeof(Register<T>) == 64 ? 8 : 4;
+inline constexpr int tile_rows = sizeof(Vec<T>) == 64 ? 8 : 4;
 template <class T>
 inline constexpr int64_t panel_columns = tile_registers* width<T>;
 inline constexpr int64_t block_bytes = 768 << 10;  // panels that stay in the second-level cache
@@ -60,26 +60,25 @@ void for_blocks(int64_t n, int64_t size, const Body& body) {
 template <class T, int R, int V, bool copying = false>
 void multiply_tile(int64_t k, const Strided<const T>& a, const T* panel, int64_t panel_step,
                    [[maybe_unused]] T* copy, const Strided<const T>& start, T* out, int64_t out_step) {
-  Register<T> sum[R][V];
+  Vec<T> sum[R][V];
   for (int r = 0; r < R; ++r)
     for (int v = 0; v < V; ++v)
-      sum[r][v] = start.data ? Register<T>::load_unaligned(start.data + r * start.row + v * width<T>)
-                             : Register<T>(T{0});
+      sum[r][v] = start.data ? load(start.data + r * start.row + v * width<T>) : Vec<T>{};
   for (int64_t l = 0; l < k; ++l) {
-    Register<T> row[V];
+    Vec<T> row[V];
     for (int v = 0; v < V; ++v) {
       const T* const from = panel + l * panel_step + v * width<T>;
       if constexpr (copying) fetch_ahead(from + rows_ahead * panel_step);
-      row[v] = Register<T>::load_unaligned(from);
-      if constexpr (copying) row[v].store_unaligned(copy + l * panel_columns<T> + v * width<T>);
+      row[v] = load(from);
+      if constexpr (copying) store(row[v], copy + l * panel_columns<T> + v * width<T>);
     }
     for (int r = 0; r < R; ++r) {
-      const Register<T> x(*a.at(r, l));
-      for (int v = 0; v < V; ++v) sum[r][v] = xsimd::fma(x, row[v], sum[r][v]);
+      const Vec<T> x = splat<Vec<T>>(*a.at(r, l));
+      for (int v = 0; v < V; ++v) sum[r][v] = fma(x, row[v], sum[r][v]);
     }
   }
   for (int r = 0; r < R; ++r)
-    for (int v = 0; v < V; ++v) sum[r][v].store_unaligned(out + r * out_step + v * width<T>);
+    for (int v = 0; v < V; ++v) store(sum[r][v], out + r * out_step + v * width<T>);
 }
 
 // The functions for every height 1 … tile_rows and width 1 … tile_registers, as [V − 1][R − 1].
@@ -94,6 +93,14 @@ template <class T, class Heights = std::make_integer_sequence<int, tile_rows<T>>
 inline constexpr std::array multiply_tiles{tiles_of_width<T, 1>(Heights()), tiles_of_width<T, 2>(Heights()),
                                            tiles_of_width<T, 3>(Heights())};
 
+// 128-bit registers of the machine, and the numbers of two of them in turn: their first halves, or their second.
+typedef float Quad __attribute__((vector_size(16)));
+typedef double Pair __attribute__((vector_size(16)));
+inline Quad interleaved(Quad a, Quad b, std::false_type) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+inline Quad interleaved(Quad a, Quad b, std::true_type) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+inline Pair interleaved(Pair a, Pair b, std::false_type) { return __builtin_shufflevector(a, b, 0, 2); }
+inline Pair interleaved(Pair a, Pair b, std::true_type) { return __builtin_shufflevector(a, b, 1, 3); }
+
 // y = xᵀ of a square of 128-bit registers: in log2(q) rounds the first half of the rows is interleaved with
 // the second half.
 template <class T>
@@ -101,17 +108,17 @@ inline constexpr int square_side = 16 / sizeof(T);
 template <class T>
 void transpose_square(const T* x, int64_t x_step, T* y, int64_t y_step) {
   constexpr int q = square_side<T>;
-  using Row = xsimd::make_sized_batch_t<T, q>;
+  using Row = std::conditional_t<sizeof(T) == 4, Quad, Pair>;
   std::array<Row, q> rows, mixed;
-  for (int i = 0; i < q; ++i) rows[i] = Row::load_unaligned(x + i * x_step);
+  for (int i = 0; i < q; ++i) std::memcpy(&rows[i], x + i * x_step, sizeof(Row));
   for (int round = 1; round < q; round *= 2) {
     for (int i = 0; i < q / 2; ++i) {
-      mixed[2 * i] = xsimd::zip_lo(rows[i], rows[i + q / 2]);
-      mixed[2 * i + 1] = xsimd::zip_hi(rows[i], rows[i + q / 2]);
+      mixed[2 * i] = interleaved(rows[i], rows[i + q / 2], std::false_type());
+      mixed[2 * i + 1] = interleaved(rows[i], rows[i + q / 2], std::true_type());
     }
     rows = mixed;
   }
-  for (int i = 0; i < q; ++i) rows[i].store_unaligned(y + i * y_step);
+  for (int i = 0; i < q; ++i) std::memcpy(y + i * y_step, &rows[i], sizeof(Row));
 }
 
 // y (columns, rows) = xᵀ of x (rows, columns)
@@ -148,8 +155,7 @@ void pack_panel(int64_t k, int64_t columns, const Strided<const T>& b, T* panel)
   if (columns < step) std::fill_n(panel, k * step, T{0});
   if (b.column != 1 || columns % width<T> != 0) return copy_matrix(k, columns, b, Strided<T>{panel, step, 1});
   for (int64_t l = 0; l < k; ++l)
-    for (int64_t j = 0; j < columns; j += width<T>)
-      Register<T>::load_unaligned(b.at(l, j)).store_unaligned(panel + l * step + j);
+    for (int64_t j = 0; j < columns; j += width<T>) store(load(b.at(l, j)), panel + l * step + j);
 }
 
 // What a tile does with its columns of B: it reads a panel that was copied before; it copies it first; or it

@@ -14,54 +14,42 @@
 
 namespace isobar::kernels {
 
-// The register of so many bits: the machine's own, and others in tests. (With a type of xsimd in its place,
-// pow() in a formula would find xsimd's.)
-inline constexpr int machine_bits = 8 * sizeof(Register<float>);
-template <class T, int bits>
-struct RegisterOf;
 template <class T>
-struct RegisterOf<T, machine_bits> {
-  using type = Register<T>;
-};
-
-template <class T, int bits = machine_bits>
 struct Lane {
-  using V = typename RegisterOf<T, bits>::type;
+  using V = Vec<T>;
   V v;
 
   // What a comparison gives. Comparisons with NaN are false, except !=.
   struct Mask {
-    xsimd::batch_bool<T, typename V::arch_type> set;
+    kernels::Mask<V> set;
 
-    friend Mask operator&&(const Mask& a, const Mask& b) { return {a.set && b.set}; }
-    friend Mask operator||(const Mask& a, const Mask& b) { return {a.set || b.set}; }
-    friend Mask operator!(const Mask& a) { return {!a.set}; }
+    friend Mask operator&&(const Mask& a, const Mask& b) { return {a.set & b.set}; }
+    friend Mask operator||(const Mask& a, const Mask& b) { return {a.set | b.set}; }
+    friend Mask operator!(const Mask& a) { return {~a.set}; }
   };
 
-  Lane(const V& numbers) : v(numbers) {}
+  Lane(V numbers) : v(numbers) {}
   // Number by number: g++ 12 copies structs of lanes through memory otherwise.
-  Lane(const Lane& x) : v(x.v.data) {}
+  Lane(const Lane& x) : v(x.v) {}
   Lane& operator=(const Lane& x) {
-    v = V(x.v.data);
+    v = x.v;
     return *this;
   }
-  Lane(double number) : v(static_cast<T>(number)) {}
+  Lane(double number) : v(splat<V>(static_cast<T>(number))) {}
 
   friend Lane operator+(const Lane& a, const Lane& b) { return a.v + b.v; }
   friend Lane operator-(const Lane& a, const Lane& b) { return a.v - b.v; }
   friend Lane operator*(const Lane& a, const Lane& b) { return a.v * b.v; }
   friend Lane operator/(const Lane& a, const Lane& b) { return a.v / b.v; }
-  friend Lane operator-(const Lane& x) { return x.v ^ V(T(-0.0)); }  // xsimd's makes 0 of 0 with AVX-512
+  friend Lane operator-(const Lane& x) { return -x.v; }
   friend Mask operator==(const Lane& a, const Lane& b) { return {a.v == b.v}; }
-  friend Mask operator!=(const Lane& a, const Lane& b) { return !(a == b); }  // xsimd's is false for NaN
+  friend Mask operator!=(const Lane& a, const Lane& b) { return {a.v != b.v}; }
   friend Mask operator<(const Lane& a, const Lane& b) { return {a.v < b.v}; }
   friend Mask operator<=(const Lane& a, const Lane& b) { return {a.v <= b.v}; }
   friend Mask operator>(const Lane& a, const Lane& b) { return {a.v > b.v}; }
   friend Mask operator>=(const Lane& a, const Lane& b) { return {a.v >= b.v}; }
 
-  friend Lane where(const Mask& mask, const Lane& a, const Lane& b) {
-    return xsimd::select(mask.set, a.v, b.v);
-  }
+  friend Lane where(const Mask& mask, const Lane& a, const Lane& b) { return select(mask.set, a.v, b.v); }
   // The operand that is NaN, where one is.
   friend Lane maximum(const Lane& a, const Lane& b) { return where(a > b || a != a, a, b); }
   friend Lane minimum(const Lane& a, const Lane& b) { return where(a < b || a != a, a, b); }
@@ -69,8 +57,8 @@ struct Lane {
   friend Lane sign(const Lane& x) { return where(x > 0, 1, where(x < 0, -1, 0)); }
   // The nearest number between −bound and bound: two instructions, which give their second operand where one is NaN.
   friend Lane bounded(const Lane& x, double bound) {
-    const V most(static_cast<T>(bound)), least(static_cast<T>(-bound));
-    return xsimd::max(least, xsimd::min(most, x.v));
+    const V most = splat<V>(static_cast<T>(bound)), least = splat<V>(static_cast<T>(-bound));
+    return max(least, min(most, x.v));
   }
   // x / √(x² + c), which is ±1 from the bound on, where x² would soon overflow; c is far below its square.
   static constexpr double isru_bound = sizeof(T) == 4 ? 0x1p63 : 0x1p511;
@@ -80,10 +68,10 @@ struct Lane {
   }
   // By libm, element by element: e^(s ln x) in registers loses digits as s ln x grows.
   friend Lane pow(const Lane& x, double s) {
-    T each[V::size];
-    x.v.store_unaligned(each);
+    T each[width<T>];
+    store(x.v, each);
     for (T& element : each) element = std::pow(element, static_cast<T>(s));
-    return V::load_unaligned(each);
+    return load(each);
   }
 };
 

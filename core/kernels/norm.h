@@ -114,7 +114,7 @@ struct NormForward {
     const T s = static_cast<T>(r[n]);
     T* yr = y + n * columns;
     for_registers<T>(columns, [&](auto io, int64_t i) {
-      Register<T> h = (io.load(xr + i) - m) * s;
+      Vec<T> h = (io.load(xr + i) - m) * s;
       if (weight != nullptr) h = h * io.load(weight + i);
       if (bias != nullptr) h = h + io.load(bias + i);
       io.store(h, yr + i, how);
@@ -161,10 +161,10 @@ struct NormBackward {
     for_registers<T>(columns, [&](auto io, int64_t i) {
       fetch_ahead(xr + i);
       fetch_ahead(dr + i);
-      const Register<T> hi = h(io, i), ui = u(io, i);
+      const Vec<T> hi = h(io, i), ui = u(io, i);
       if (centred) sum_u.add(ui, i);
       sum_uh.add(io.keep(ui * hi), i);  // h of the zero padding may be infinite
-      const Register<T> d = io.load(dr + i);
+      const Vec<T> d = io.load(dr + i);
       if (dw != nullptr) io.store(io.load(dw + i) + d * hi, dw + i);
       if (db != nullptr) io.store(io.load(db + i) + d, db + i);
     });

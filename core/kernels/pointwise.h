@@ -28,7 +28,7 @@ template <class T>
 struct ScalarInput {
   T x;
   T* dx;
-  Lane<T> read(const auto&, int64_t, int64_t) const { return Register<T>(x); }
+  Lane<T> read(const auto&, int64_t, int64_t) const { return splat<Vec<T>>(x); }
 };
 template <class T>
 struct ChannelInput {

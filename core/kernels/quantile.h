@@ -34,25 +34,25 @@ inline constexpr double far_below[8] = {1.00000000000000000000e0,  5.99832206555
                                         1.42151175831644588870e-7, 2.04426310338993978564e-15};
 
 template <class V>
-V horner(const V& x, const double (&c)[8]) {
-  V y(c[7]);
-  for (int i = 6; i >= 0; --i) y = y * x + V(c[i]);
+V horner(V x, const double (&c)[8]) {
+  V y = splat<V>(c[7]);
+  for (int i = 6; i >= 0; --i) y = y * x + c[i];
   return y;
 }
 
 // q is p − ½, at most middle_end from zero.
 inline constexpr double middle_end = 0.425;
 template <class V>
-V middle(const V& q) {
-  const V r = V(0.180625) - q * q;  // 0.425²
+V middle(V q) {
+  const V r = 0.180625 - q * q;  // 0.425²
   return q * horner(r, middle_above) / horner(r, middle_below);
 }
 
 // |z| in the tails, where r = √(−log(min(p, 1 − p))): tail() for r up to tail_end, far_tail() beyond.
 inline constexpr double tail_end = 5;
 template <class V>
-V tail(const V& r) {
-  return horner(V(r - V(1.6)), tail_above) / horner(V(r - V(1.6)), tail_below);
+V tail(V r) {
+  return horner(r - 1.6, tail_above) / horner(r - 1.6, tail_below);
 }
 inline double far_tail(double r) { return horner(r - tail_end, far_above) / horner(r - tail_end, far_below); }
 
@@ -66,7 +66,7 @@ inline void normal_quantiles(int n, const double* p, double* z) {
   using namespace quantile;
   // First loop: the fit of the middle, for all.
   map_registers_serial(
-      n, z, [](auto v) { return middle(v - decltype(v)(0.5)); }, p);
+      n, z, [](auto v) { return middle(v - 0.5); }, p);
   // Second and third loop: the positions of the numbers in a tail.
   int64_t outside[quantile_block], where[quantile_block], count = 0;
   for (int i = 0; i < n; ++i) outside[i] = std::abs(p[i] - 0.5) > middle_end ? 1 : 0;

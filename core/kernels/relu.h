@@ -14,31 +14,6 @@ inline constexpr int64_t gate_bits = 64;
 
 inline int64_t gate_words(int64_t n) { return chunk_count(n, gate_bits); }
 
-// The lanes of a comparison as bits, lane 0 lowest, and the inverse. xsimd 8 has neither.
-template <class T>
-uint64_t bits_of(const xsimd::batch_bool<T, Machine>& set) {
-#if defined(__AVX512F__)
-  return static_cast<uint64_t>(set.data);
-#else
-  bool each[width<T>];
-  set.store_unaligned(each);
-  uint64_t bits = 0;
-  for (int64_t l = 0; l < width<T>; ++l) bits |= static_cast<uint64_t>(each[l]) << l;
-  return bits;
-#endif
-}
-template <class T>
-xsimd::batch_bool<T, Machine> lanes_of(uint64_t bits) {
-#if defined(__AVX512F__)
-  using Bits = typename xsimd::batch_bool<T, Machine>::register_type;
-  return xsimd::batch_bool<T, Machine>(static_cast<Bits>(bits));
-#else
-  bool each[width<T>];
-  for (int64_t l = 0; l < width<T>; ++l) each[l] = bits >> l & 1;
-  return xsimd::batch_bool<T, Machine>::load_unaligned(each);
-#endif
-}
-
 // body(io, i) for the registers of n ≤ 64 elements, i the first of each.
 template <class T, class Body>
 void for_word(int64_t n, const Body& body) {
@@ -59,10 +34,10 @@ void relu(int64_t n, const T* x, T* y, int64_t* gate) {
           uint64_t bits = 0;
           for_word<T>(std::min(gate_bits, n - first), [&](auto io, int64_t i) {
             fetch_ahead(x + first + i);
-            const Register<T> v = io.load(x + first + i);
-            const auto stop = v <= Register<T>(T{0});
-            io.store(xsimd::select(stop, Register<T>(T{0}), v), y + first + i, how);
-            bits |= bits_of<T>(!stop) << i;
+            const Vec<T> v = io.load(x + first + i);
+            const auto stop = v <= Vec<T>{};
+            io.store(select(stop, Vec<T>{}, v), y + first + i, how);
+            bits |= lane_bits(~stop) << i;
           });
           gate[word] = static_cast<int64_t>(bits);
         }
@@ -82,7 +57,7 @@ void relu_backward(int64_t n, const int64_t* gate, const T* dy, T* dx) {
           for_word<T>(std::min(gate_bits, n - first), [=](auto io, int64_t i) {
             fetch_ahead(dy + first + i);
             const auto pass = lanes_of<T>(static_cast<uint64_t>(gate[word]) >> i);
-            io.store(xsimd::select(pass, io.load(dy + first + i), Register<T>(T{0})), dx + first + i, how);
+            io.store(select(pass, io.load(dy + first + i), Vec<T>{}), dx + first + i, how);
           });
         }
         finish_stores(how);

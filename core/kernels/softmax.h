@@ -17,34 +17,16 @@ inline int64_t row_grain(int64_t columns) { return grain_of_rows(columns, map_gr
 template <class T>
 T row_max(int64_t n, const T* x) {
   constexpr int64_t w = width<T>, chains = 4;  // a maximum takes several cycles: four run side by side
-  Register<T> best[chains];
-  std::fill_n(best, chains, Register<T>(-std::numeric_limits<T>::infinity()));
+  Vec<T> best[chains];
+  std::fill_n(best, chains, splat<Vec<T>>(-std::numeric_limits<T>::infinity()));
   int64_t i = 0;
   for (; i + chains * w <= n; i += chains * w)
-    for (int64_t k = 0; k < chains; ++k)
-      best[k] = xsimd::max(best[k], Register<T>::load_unaligned(x + i + k * w));
-  for (; i + w <= n; i += w) best[0] = xsimd::max(best[0], Register<T>::load_unaligned(x + i));
+    for (int64_t k = 0; k < chains; ++k) best[k] = max(best[k], load(x + i + k * w));
+  for (; i + w <= n; i += w) best[0] = max(best[0], load(x + i));
   T each[w];
-  xsimd::max(xsimd::max(best[0], best[1]), xsimd::max(best[2], best[3])).store_unaligned(each);
+  store(max(max(best[0], best[1]), max(best[2], best[3])), each);
   for (int l = 0; i < n; ++i, ++l) each[l] = x[i] > each[l] ? x[i] : each[l];
   return *std::max_element(each, each + w);
-}
-
-// e^x for x ≤ 0 or NaN, with the bits of xsimd::exp. AVX-512 scales by a power of two in one instruction, and
-// sets to 0 what xsimd does: results below 2^−126, nearly.
-template <class T>
-Register<T> exp_below_one(const Register<T>& x) {
-#ifdef __AVX512F__
-  if constexpr (std::is_same_v<T, float>) {
-    using Reduction = xsimd::kernel::detail::exp_reduction<float, typename Register<float>::arch_type,
-                                                           xsimd::kernel::detail::exp_tag>;
-    Register<float> rest;
-    const Register<float> power = Reduction::reduce(x, rest);
-    const __mmask16 kept = _mm512_cmp_ps_mask(power, _mm512_set1_ps(-127), _CMP_NLE_UQ);
-    return _mm512_maskz_scalef_ps(kept, Reduction::approx(rest), power);
-  }
-#endif
-  return xsimd::exp(x);
 }
 
 // Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null. Fetches the row after the next.
@@ -53,7 +35,7 @@ template <class T>
   LaneSums<T> sum;
   for_registers<T>(n, [&](auto io, int64_t i) {
     fetch_ahead(x + n + i);
-    const Register<T> v = exp_below_one<T>(io.load(x + i) - max);
+    const Vec<T> v = kernels::exp(io.load(x + i) - max);
     if (e != nullptr) io.store(v, e + i);
     sum.add(io.keep(v), i);
   });
@@ -131,7 +113,7 @@ void log_softmax_backward(int64_t rows, int64_t columns, const T* y, const T* dy
           for_registers<T>(columns, [&](auto io, int64_t i) { sum.add(io.load(dr + i), i); });
           const T total = static_cast<T>(sum.total());
           map_registers_serial(
-              columns, dx + r * columns, [=](auto v, auto d) { return d - xsimd::exp(v) * total; },
+              columns, dx + r * columns, [=](auto v, auto d) { return d - kernels::exp(v) * total; },
               y + r * columns, dr);
         }
       });

@@ -40,7 +40,7 @@ void check_formula(const char* name, const F& f) {
 template <class F>
 double slope_at(double x, const F& f) {
   const auto y = f(kernels::seed<0>(Lane<double>(x), std::index_sequence<0>()));
-  return std::get<0>(kernels::slopes_of(y)).v.get(0);
+  return std::get<0>(kernels::slopes_of(y)).v[0];
 }
 
 TEST_CASE("a formula on registers equals the same formula on tensors, and so do its slopes") {
@@ -100,7 +100,7 @@ TEST_CASE("what a value does not depend on has no slope, by its type; outer func
   CHECK(std::is_same_v<decltype(sign(x)), Lane<float>>);
   const auto y = tanh(sin(x * z));
   CHECK(std::is_same_v<std::remove_cvref_t<decltype(y.shared)>, Both>);
-  CHECK(std::get<1>(y.shared).v.get(0) == 0.5f);  // of the product; the factor has sin's and tanh's slopes
+  CHECK(std::get<1>(y.shared).v[0] == 0.5f);  // of the product; the factor has sin's and tanh's slopes
 }
 
 TEST_CASE("a result without slopes gives gradients of zero") {

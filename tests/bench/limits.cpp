@@ -11,27 +11,17 @@
 
 namespace isobar::bench {
 
-using Lanes = kernels::Register<float>;
-constexpr auto lanes = static_cast<int64_t>(Lanes::size);
+using Lanes = kernels::Vec<float>;
+constexpr int64_t lanes = kernels::width<float>;
 constexpr int64_t mib = 1 << 20;
 
-enum class Store { plain, streaming };
+using kernels::Store;
 
 template <Store store>
 void triad(float* a, const float* b, const float* c, int64_t count) {
-  const Lanes scale(0.5f);
-  for (int64_t i = 0; i < count; i += lanes) {
-    const Lanes sum = xsimd::fma(scale, Lanes::load_aligned(c + i), Lanes::load_aligned(b + i));
-#ifdef __SSE__
-    if constexpr (store == Store::streaming) {
-      alignas(Lanes::arch_type::alignment()) float values[lanes];
-      sum.store_aligned(values);
-      for (int64_t j = 0; j < lanes; j += 4) _mm_stream_ps(a + i + j, _mm_load_ps(values + j));
-      continue;
-    }
-#endif
-    sum.store_aligned(a + i);
-  }
+  const Lanes scale = kernels::splat<Lanes>(0.5f);
+  for (int64_t i = 0; i < count; i += lanes)
+    kernels::store<float>(kernels::fma(scale, kernels::load(c + i), kernels::load(b + i)), a + i, store);
 }
 
 // Three arrays of `footprint` bytes together, walked by all threads.
@@ -54,7 +44,7 @@ Step additions_step() {
     float* sum = raw::write<float>(y);
     for (int64_t i = 0; i < 2 * chain_ops; ++i) {
       for (int64_t j = 0; j < chain_size; j += lanes)
-        (Lanes::load_aligned(sum + j) + Lanes::load_aligned(w.data<float>() + j)).store_aligned(sum + j);
+        kernels::store(kernels::load(sum + j) + kernels::load(w.data<float>() + j), sum + j);
       benchmark::ClobberMemory();
     }
   };

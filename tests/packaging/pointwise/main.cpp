@@ -1,7 +1,4 @@
-// DyT as a stranger writes it: check_layer passes it, and it has the bits of the library's own. The program
-// uses xsimd itself, here before the library's header and in neighbour.cpp without it and with other options.
-#include <xsimd/xsimd.hpp>
-
+// DyT as a stranger writes it: check_layer passes it, and it has the bits of the library's own.
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -53,8 +50,6 @@ bool same_functions(const Tensor& x) {
 
 }  // namespace
 
-void neighbour(const float* x, float* y, int count);
-
 int main() {
   const isobar::Rng rng(1);
   const isobar::LayerReport report =
@@ -73,9 +68,7 @@ int main() {
   std::printf("%s bits as isobar::dyt\n", alike ? "the same" : "other");
 
   const Tensor many = rng.normal({100'000}, 0, 4);
-  std::vector<float> summed(100'000);
-  neighbour(many.data<float>(), summed.data(), 100'000);
-  const bool functions = same_functions(many) && summed[0] == summed[0];
+  const bool functions = same_functions(many);
   std::printf("%s bits in the functions of ops.h\n", functions ? "the same" : "other");
   return report.passed() && alike && functions ? 0 : 1;
 }
