@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "../core/kernels/functions.h"
+
 namespace isobar {
 namespace {
 
@@ -16,14 +18,15 @@ constexpr double concentration = 0.3;  // of the Dirichlet distribution; its row
 double gamma_draw(double shape, const Rng& rng) {
   if (shape < 1)
     return gamma_draw(shape + 1, rng.split("boosted")) *
-           std::pow(rng.split("boost").uniform_at(0), 1 / shape);
+           kernels::pow(rng.split("boost").uniform_at(0), 1 / shape);
   const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   const Rng normals = rng.split("normal"), uniforms = rng.split("uniform");
   for (uint64_t attempt = 0;; ++attempt) {
     const double x = normals.normal_at(attempt), t = 1 + c * x;
     if (t <= 0) continue;
     const double v = t * t * t;
-    if (std::log(uniforms.uniform_at(attempt)) < x * x / 2 + d - d * v + d * std::log(v)) return d * v;
+    const double log_u = kernels::log(uniforms.uniform_at(attempt));
+    if (log_u < x * x / 2 + d - d * v + d * kernels::log(v)) return d * v;
   }
 }
 
@@ -64,7 +67,7 @@ double entropy_share(std::span<const double> joint) {
   const double total = std::accumulate(joint.begin(), joint.end(), 0.0);
   double share = 0;
   for (const double p : joint)
-    if (p > 0) share -= p * std::log(p / total);
+    if (p > 0) share -= p * kernels::log(p / total);
   return share;
 }
 

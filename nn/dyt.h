@@ -79,7 +79,7 @@ struct DyISRU : ElementwiseNorm {
       : ElementwiseNorm(normalized_shape, options.bias) {
     const double c = options.c.value_or(static_cast<double>(normalized_shape.numel()));
     check(c > 0, "dyisru: wanted an initial C above 0, got {}", c);
-    log_c = full({1}, std::log(c)).set_trainable();
+    log_c = cast(log(full({1}, c, Dtype::f64)), Dtype::f32).detach().set_trainable();
   }
 
   Tensor forward(const Tensor& x) override { return dyisru(x, log_c, weight, bias); }

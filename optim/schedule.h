@@ -33,8 +33,11 @@ struct WarmupCosine {
     if (step < warmup) return warming_up(lr, step, warmup);
     if (step >= steps) return min_lr;
     const double way = static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);
-    return min_lr + 0.5 * (1 + std::cos(std::numbers::pi * way)) * (lr - min_lr);
+    return min_lr + 0.5 * (1 + cos_of(std::numbers::pi * way)) * (lr - min_lr);
   }
+
+ private:
+  static double cos_of(double x);  // the same on every machine
 };
 
 // WSD (Hu et al. 2024, MiniCPM, section 4): warm-up; then lr; then over the last `decay` steps a straight

@@ -4,6 +4,7 @@
 // The value is computed in double, and scaled where its powers would overflow or vanish.
 #include <cmath>
 
+#include "../../core/kernels/functions.h"
 #include "../../core/kernels/reduce.h"
 #include "../../core/kernels/squares.h"
 #include "../tape.h"
@@ -21,19 +22,19 @@ double length(int64_t n, const T* x, double p, const auto& sum) {
   const auto number = [x](int64_t i) { return x[i]; };
   if (p == 2) return kernels::squares(n, sum, number).root();
   const auto powers = [&](double scale) {
-    return sum(n,
-               [x, p, scale](int64_t i) { return std::pow(std::abs(static_cast<double>(x[i])) * scale, p); });
+    return sum(
+        n, [x, p, scale](int64_t i) { return kernels::pow(std::abs(static_cast<double>(x[i])) * scale, p); });
   };
   const double all = powers(1);
   const double scale = kernels::squares_fit(all) ? 1 : kernels::scale_for(kernels::largest_of(n, number));
-  return scale == 1 ? std::pow(all, 1 / p) : std::pow(powers(scale), 1 / p) / scale;
+  return scale == 1 ? kernels::pow(all, 1 / p) : kernels::pow(powers(scale), 1 / p) / scale;
 }
 
 // |x|^q, or sign(x) |x|^q where it is odd; the slope of either is q times the other one of q − 1. So all derivatives
 // at 0 are right, but those of an exponent below 0, which are infinite and refused.
 Tensor power(const Tensor& x, double q, bool odd) {
   Tensor y = map_elements("norm", x, [q, odd](auto v) {
-    const auto size = std::pow(std::abs(v), static_cast<decltype(v)>(q));
+    const auto size = kernels::pow(std::abs(v), static_cast<decltype(v)>(q));
     return !odd || v > 0 ? size : v < 0 ? -size : v;
   });
   return record("power", y, {x}, [x, q, odd](const Tensor& dy) {

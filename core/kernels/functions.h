@@ -11,7 +11,8 @@
 //   float     1.6   2.0     0.9   0.9     0.6   1.5        5.0    6.0
 //   double    0.9   2.0     0.8   0.8     1.0   1.5        1.3    70
 //
-// Results of exp that are smaller than the smallest normal number are 0; NaN gives NaN.
+// exp is 0 where the exact result is below the smallest normal number (x < −87.3365 in float, −708.396 in
+// double), and exp and expm1 are ∞ where it exceeds the largest number (88.7228, 709.783). NaN gives NaN.
 #pragma once
 
 #include <limits>
@@ -41,14 +42,14 @@ inline constexpr Bits<Number<V>> exponent_bias = of_floats<V> ? 127 : 1023;
 template <class V>
 inline constexpr Number<V> infinity = std::numeric_limits<Number<V>>::infinity();
 
-// The integer k that is nearest to x, |x| < 2²², as 1.5 · 2²³ + k (in double, 1.5 · 2⁵² + k): a number with k
-// in the lowest bits of its fraction. (A struct of k as a number and as bits would pass through memory with
+// The integer k that is nearest to c x, |c x| < 2²², as 1.5 · 2²³ + k (in double, 1.5 · 2⁵² + k): a number with
+// k in the lowest bits of its fraction. (A struct of k as a number and as bits would pass through memory with
 // g++ 12.)
 template <class V>
 inline constexpr Number<V> integer_shift = of_floats<V> ? Number<V>(0x1.8p23) : Number<V>(0x1.8p52);
 template <NumberOrVec V>
-V shifted_integer(V x) {
-  return x + integer_shift<V>;
+V shifted_integer(Number<V> c, V x) {
+  return fma(x, splat<V>(c), splat<V>(integer_shift<V>));
 }
 template <NumberOrVec V>
 V number_of(V shifted) {
@@ -67,6 +68,11 @@ template <NumberOrVec V>
 V inverse_power_of_two(V shifted) {
   return of_bits<V>((exponent_bias<V> - bits_of(shifted)) << fraction_bits<V>);
 }
+// x · 2ᵏ, where x and the result are normal numbers or k is 0: adds k to the exponent.
+template <NumberOrVec V>
+V times_power_of_two(V x, V shifted) {
+  return of_bits<V>(bits_of(x) + (bits_of(shifted) << fraction_bits<V>));
+}
 // The sign bit of x, and x with the signs of two numbers multiplied.
 template <NumberOrVec V>
 Bits<V> sign_of(V x) {
@@ -83,6 +89,13 @@ inline constexpr Number<V> ln2_high = of_floats<V> ? Number<V>(0x1.63p-1) : Numb
 template <class V>
 inline constexpr Number<V> ln2_low = of_floats<V> ? Number<V>(-0x1.bd0106p-13)
                                                   : Number<V>(0x1.a39ef35793c76p-33);
+// The logarithms of the smallest normal and of the largest number, rounded towards zero.
+template <class V>
+inline constexpr Number<V> log_of_smallest = of_floats<V> ? Number<V>(-0x1.5d589ep6)
+                                                          : Number<V>(-0x1.6232bdd7abcd2p9);
+template <class V>
+inline constexpr Number<V> log_of_largest = of_floats<V> ? Number<V>(0x1.62e42ep6)
+                                                         : Number<V>(0x1.62e42fefa39efp9);
 template <class V>
 inline constexpr Number<V> log2_e = of_floats<V> ? Number<V>(1.44269504f) : Number<V>(0x1.71547652b82fep0);
 
@@ -106,44 +119,57 @@ template <NumberOrVec V>
 // eˣ = 2ᵏ eʳ, where r = x − k ln 2 is at most ln 2 / 2 from zero.
 template <NumberOrVec V>
 [[gnu::always_inline]] inline V exp(V x) {
+  const V shifted = shifted_integer(log2_e<V>, x);
+  V y;
   if constexpr (of_floats<V>) {
-    const V shifted = shifted_integer(log2_e<V> * x), k = number_of(shifted);
+    const V k = number_of(shifted);
     const V r = fma(k, splat<V>(-ln2_low<V>), fma(k, splat<V>(-ln2_high<V>), x));
     const V p = horner(r, 0.5f, 0x1.55534ap-3f, 0x1.5552aep-5f, 0x1.131b16p-7f, 0x1.6ef19ep-10f);
-    const V y = (fma(p, r * r, r) + 1.0f) * power_of_two(shifted);
-    return select(x >= 88.3762626647949f, splat<V>(infinity<V>), select(x <= -88.3762626647949f, V{}, y));
+    y = fma(p, r * r, r) + 1.0f;
   } else {
-    const V shifted = shifted_integer(log2_e<V> * x);
-    const V y = exp_of_rest(x, V{}, shifted) * power_of_two(shifted);
-    return select(x >= 709.78271289338400, splat<V>(infinity<V>), select(x <= -708.3964185322641, V{}, y));
+    y = exp_of_rest(x, V{}, shifted);
   }
+  y = select(x >= log_of_smallest<V>, times_power_of_two(y, shifted), V{});
+  return select(x <= log_of_largest<V>, y, x + infinity<V>);
 }
 
-// eˣ − 1 = 2ᵏ (1 − 2⁻ᵏ − (e − r)), where e − r is 1 − eʳ (FreeBSD's s_expm1.c).
+// eˣ − 1 = 2ᵏ (1 − 2⁻ᵏ − (e − r)), where e − r is 1 − eʳ (FreeBSD's s_expm1.c), of a shifted k and 2⁻ᵏ.
 template <NumberOrVec V>
-V expm1(V x) {
+[[gnu::always_inline]] inline V expm1_of(V x, V shifted, V power) {
+  const V k = number_of(shifted);
+  V y;
   if constexpr (of_floats<V>) {
-    const V shifted = shifted_integer(log2_e<V> * x), k = number_of(shifted);
     const V r = fma(k, splat<V>(-ln2_low<V>), fma(k, splat<V>(-ln2_high<V>), x));
     const V half = r * 0.5f, z = r * half;
     const V p = horner(z, 1.0f, -0x1.1110fep-5f, 0x1.9edb68p-10f), t = fma(-p, half, splat<V>(3.0f));
     const V e = fma(r, z * ((p - t) / (6.0f - r * t)), -z);
-    const V y = (1.0f - inverse_power_of_two(shifted) - (e - r)) * power_of_two(shifted);
-    return select(x < -0x1.fe2804p3f, splat<V>(-1.0f),
-                  select(x > 88.3762626647949f, splat<V>(infinity<V>), y));
+    y = 1.0f - power - (e - r);
   } else {
-    const V shifted = shifted_integer(log2_e<V> * x), k = number_of(shifted);
     const V high = fma(k, splat<V>(-ln2_high<V>), x), low = k * ln2_low<V>;
     const V r = high - low, z = r * r * 0.5;
     const V p = horner(z, 1.0, -0x1.11111111110f4p-5, 0x1.a01a019fe5585p-10, -0x1.4ce199eaadbb7p-14,
                        0x1.0cfca86e65239p-18, -0x1.afdb76e09c32dp-23);
     const V t = 3.0 - p * 0.5 * r, c = (high - r) - low;
     const V e = (r * (z * ((p - t) / (6.0 - r * t)) - c) - c) - z;
-    const V power = inverse_power_of_two(shifted);
-    const V y = select(k < 20.0, 1.0 - power - (e - r), (r - (e + power)) + 1.0) * power_of_two(shifted);
-    return select(x < -0x1.205966f2b4f12p5, splat<V>(-1.0),
-                  select(x > 709.78271289338400, splat<V>(infinity<V>), y));
+    y = select(k < 20.0, 1.0 - power - (e - r), (r - (e + power)) + 1.0);
   }
+  constexpr Number<V> flat = of_floats<V> ? Number<V>(-0x1.fe2804p3) : Number<V>(-0x1.205966f2b4f12p5);
+  return select(x < flat, splat<V>(-1), times_power_of_two(y, shifted));
+}
+// 2⁻ᵏ of the largest k is no normal number, and does not count.
+template <NumberOrVec V>
+[[gnu::noinline]] V expm1_to_limit(V x) {
+  const V shifted = shifted_integer(log2_e<V>, x);
+  const V largest = splat<V>(integer_shift<V> + Number<V>(exponent_bias<V>));
+  const V y = expm1_of(x, shifted, inverse_power_of_two(min(largest, shifted)));
+  return select(x <= log_of_largest<V>, y, x + infinity<V>);
+}
+template <NumberOrVec V>
+V expm1(V x) {
+  if (!all_less(x, splat<V>(of_floats<V> ? 88 : 709))) [[unlikely]]
+    return expm1_to_limit(x);
+  const V shifted = shifted_integer(log2_e<V>, x);
+  return expm1_of(x, shifted, inverse_power_of_two(shifted));
 }
 
 // --- log, log1p, pow
@@ -183,6 +209,17 @@ V log_of(V f, V k, V c) {
   const V rest = fma(s, half + (even + odd), k * ln2_low<V> + c) - half + f;
   return fma(k, splat<V>(ln2_high<V>), rest);
 }
+// Whether all lanes are positive normal numbers.
+template <NumberOrVec V>
+bool all_positive(V x) {
+  constexpr auto smallest = std::bit_cast<Bits<Number<V>>>(std::numeric_limits<Number<V>>::min());
+  constexpr auto beyond = std::bit_cast<Bits<Number<V>>>(infinity<V>);
+  const auto positive = bits_of(x) - smallest < beyond - smallest;
+  if constexpr (std::is_same_v<V, Number<V>>)
+    return positive;
+  else
+    return lane_bits(positive) + 1 == uint64_t{1} << width<Number<V>>;
+}
 // y, which is the logarithm of a positive number x, or what the logarithm of another x is.
 template <NumberOrVec V>
 V log_or_limit(V x, V y) {
@@ -193,14 +230,13 @@ V log_or_limit(V x, V y) {
 
 template <NumberOrVec V>
 V log(V x) {
-  constexpr Number<V> smallest = std::numeric_limits<Number<V>>::min();
-  if (any_less(x, splat<V>(smallest))) [[unlikely]] {
-    // Makes numbers that are not normal larger by 2²³ or 2⁵⁴.
-    const V u = select(x < smallest, x * (of_floats<V> ? Number<V>(0x1p23) : Number<V>(0x1p54)), x);
-    const V k = exponent_of(u) - select(x < smallest, splat<V>(of_floats<V> ? 23 : 54), V{});
-    return log_or_limit(x, log_of(fraction_of(u), k, V{}));
-  }
-  return log_or_limit(x, log_of(fraction_of(x), exponent_of(x), V{}));
+  if (all_positive(x)) [[likely]]
+    return log_of(fraction_of(x), exponent_of(x), V{});
+  // Makes numbers that are not normal larger by 2²³ or 2⁵⁴.
+  const auto tiny = x < std::numeric_limits<Number<V>>::min();
+  const V u = select(tiny, x * (of_floats<V> ? Number<V>(0x1p23) : Number<V>(0x1p54)), x);
+  const V k = exponent_of(u) - select(tiny, splat<V>(of_floats<V> ? 23 : 54), V{});
+  return log_or_limit(x, log_of(fraction_of(u), k, V{}));
 }
 
 // ln(1 + x): u = 1 + x, and c what u has lost of it.
@@ -209,9 +245,8 @@ V log1p(V x) {
   constexpr Number<V> one = 1;
   const V u = x + one, k = exponent_of(u);
   const V c = select(k >= Number<V>(2), one - (u - x), x - (u - one)) / u;
-  const V y = select(x == infinity<V>, x, log_of(fraction_of(u), k, c));
-  return select(u >= Number<V>(0), select(u == Number<V>(0), splat<V>(-infinity<V>), y),
-                splat<V>(std::numeric_limits<Number<V>>::quiet_NaN()));
+  const V y = log_of(fraction_of(u), k, c);
+  return all_positive(u) ? y : log_or_limit(u, y);
 }
 
 // The sum of a and b, |a| ≥ |b|, as a number and what that has lost by rounding.
@@ -246,32 +281,36 @@ Sum<V> precise_log(V x) {
   return exact_sum(second.high, low);
 }
 
-// xʸ for one number y: e^(y ln x), with the sign of x where y is an odd integer, and NaN for x < 0 where y is
-// no integer. For floats it is computed in double.
+// xʸ = e^(y ln x), with the sign of x where y is an odd integer, and NaN for x < 0 where y is no integer. For
+// floats it is computed in double. 0, infinities and NaN give what the C library's pow gives.
 template <NumberOrVec V>
-V pow(V x, Number<V> y) {
+V pow(V x, V y) {
   if constexpr (std::is_same_v<V, float>) {
     return static_cast<float>(pow(static_cast<double>(x), static_cast<double>(y)));
   } else if constexpr (of_floats<V>) {
-    const std::array<Vec<double>, 2> wide = widen(x);
-    return narrow(pow(wide[0], static_cast<double>(y)), pow(wide[1], static_cast<double>(y)));
+    const std::array<Vec<double>, 2> a = widen(x), b = widen(y);
+    return narrow(pow(a[0], b[0]), pow(a[1], b[1]));
   } else {
     const V size = abs(x);
     const Sum<V> log = precise_log(size);
-    const V product = log.high * y, low = fma(log.high, splat<V>(y), -product) + log.low * y;
+    const V product = log.high * y, low = fma(log.high, y, -product) + log.low * y;
     // Beyond ±800 the result is 0 or ∞. 2ᵏ is two factors: results below 2⁻¹⁰²² keep their last digits.
     const V bounded = min(splat<V>(800.0), max(splat<V>(-800.0), product));
-    const V shifted = shifted_integer(log2_e<V> * bounded), half = shifted_integer(number_of(shifted) * 0.5);
-    const V other = shifted_integer(number_of(shifted) - number_of(half));
+    const V shifted = shifted_integer(log2_e<V>, bounded), half = shifted_integer(0.5, number_of(shifted));
+    const V other = shifted_integer(1, number_of(shifted) - number_of(half));
     V power = exp_of_rest(bounded, select(abs(product) < 800.0, low, V{}), shifted);
     power = power * power_of_two(half) * power_of_two(other);
-    const V at_zero = splat<V>(y > 0 ? 0 : infinity<V>), at_infinity = splat<V>(y > 0 ? infinity<V> : 0);
-    if (std::trunc(y) != y)
-      power = select(x < 0.0, splat<V>(std::numeric_limits<double>::quiet_NaN()), power);
-    power = select(size == 0.0, at_zero, select(size == infinity<V>, at_infinity, power));
-    if (std::abs(std::fmod(y, 2)) == 1) power = with_sign(power, sign_of(x));
-    power = select(x == x, power, x);
-    return y == 0 ? splat<V>(1) : power;
+    // Where x is negative y must be an integer: adding 2⁵² rounds |y| to one.
+    const V exponent = abs(y), halved = exponent * 0.5;
+    const auto whole = (exponent >= 0x1p52) | ((exponent + 0x1p52) - 0x1p52 == exponent);
+    const auto even = (halved >= 0x1p52) | ((halved + 0x1p52) - 0x1p52 == halved);
+    power = select(size == 1.0, splat<V>(1.0), power);
+    power = select(whole, power, select(x < 0.0, splat<V>(std::numeric_limits<double>::quiet_NaN()), power));
+    power = select((size == 0.0) | (size == infinity<V>),
+                   select((size == 0.0) ^ (y < 0.0), V{}, splat<V>(infinity<V>)), power);
+    power = select(even, power, select(whole, with_sign(power, sign_of(x)), power));
+    power = select(x == x, select(y == y, power, y), x);
+    return select((y == 0.0) | (x == 1.0), splat<V>(1.0), power);
   }
 }
 
@@ -329,49 +368,27 @@ inline Turn far_turn(double x) {
   return x < 0 ? Turn{-angle, -quarter} : Turn{angle, quarter};
 }
 
-// The same for each element of x beyond `far`; the other elements are those of `near`.
-template <class V>
-struct Turns {
-  V rest;
-  Bits<V> quarter;
-};
+// x is k quarters of a turn (k · π/2) and a rest of at most π/4. Of |x| up to far_angle the rest is computed with
+// π/2 in three parts.
 template <NumberOrVec V>
-[[gnu::noinline]] Turns<V> far_turns(Turns<V> near, V x, Number<V> far) {
-  using T = Number<V>;
-  const auto turned = [](T element) { return far_turn(static_cast<double>(element)); };
-  if constexpr (std::is_same_v<V, T>) {
-    const Turn turn = turned(x);
-    return {static_cast<T>(turn.rest), static_cast<Bits<T>>(turn.quarter)};
-  } else {
-    for (int64_t l = 0; l < width<T>; ++l) {
-      if (!(std::abs(x[l]) > far)) continue;
-      const Turn turn = turned(x[l]);
-      near.rest[l] = static_cast<T>(turn.rest), near.quarter[l] = static_cast<Bits<T>>(turn.quarter);
-    }
-    return near;
-  }
+V shifted_quarters(V x) {
+  return shifted_integer(Number<V>(0x1.45f306dc9c883p-1), x);
 }
-
-// sin(x + quarters · π/2). x is k quarters and a rest of at most π/4, in which sin and cos are polynomials
-// (Cephes' in float, FreeBSD's degree in double).
 template <NumberOrVec V>
-V sin_of_turned(V x, Bits<Number<V>> quarters) {
-  using T = Number<V>;
-  constexpr T two_over_pi = T(0x1.45f306dc9c883p-1), far = of_floats<V> ? T(0x1p16) : T(0x1p20);
-  const V shifted = shifted_integer(x * two_over_pi), k = number_of(shifted);
-  V rest;
+V near_rest(V x, V k) {
   if constexpr (of_floats<V>)
-    rest = fma(k, splat<V>(0x1.ee59dap-50f),
+    return fma(k, splat<V>(0x1.ee59dap-50f),
                fma(k, splat<V>(0x1.777a5cp-25f), fma(k, splat<V>(-0x1.921fb6p0f), x)));
   else
-    rest = fma(k, splat<V>(0x1.f1976b7ed8fbcp-110),
+    return fma(k, splat<V>(0x1.f1976b7ed8fbcp-110),
                fma(k, splat<V>(-0x1.1a62633145c07p-54), fma(k, splat<V>(-0x1.921fb54442d18p0), x)));
-  Bits<V> quarter = bits_of(shifted);
-  if (any_less(splat<V>(far), abs(x))) [[unlikely]] {
-    const Turns<V> turns = far_turns({rest, quarter}, x, far);
-    rest = turns.rest, quarter = turns.quarter;
-  }
-  quarter += quarters;
+}
+template <class V>
+inline constexpr Number<V> far_angle = of_floats<V> ? Number<V>(0x1p16) : Number<V>(0x1p20);
+
+// sin(rest + quarter · π/2), by polynomials (Cephes' in float, FreeBSD's degree in double).
+template <NumberOrVec V>
+[[gnu::always_inline]] inline V sin_of_rest(V rest, Bits<V> quarter) {
   const V z = rest * rest;
   V sine, cosine;
   if constexpr (of_floats<V>) {
@@ -392,10 +409,36 @@ V sin_of_turned(V x, Bits<Number<V>> quarters) {
   return with_sign(select((quarter & 1) == 0, sine, cosine), sign);
 }
 
+// sin(x + quarters · π/2) where an element is beyond far_angle.
+template <NumberOrVec V>
+[[gnu::noinline]] V far_sin_of_turned(V x, Bits<Number<V>> quarters) {
+  using T = Number<V>;
+  const V shifted = shifted_quarters(x);
+  V rest = near_rest(x, number_of(shifted));
+  Bits<V> quarter = bits_of(shifted);
+  if constexpr (std::is_same_v<V, T>) {
+    const Turn turned = far_turn(static_cast<double>(x));
+    rest = static_cast<T>(turned.rest), quarter = static_cast<Bits<T>>(turned.quarter);
+  } else {
+    for (int64_t l = 0; l < width<T>; ++l) {
+      if (!(std::abs(x[l]) > far_angle<V>)) continue;
+      const Turn turned = far_turn(static_cast<double>(x[l]));
+      rest[l] = static_cast<T>(turned.rest), quarter[l] = static_cast<Bits<T>>(turned.quarter);
+    }
+  }
+  return sin_of_rest(rest, quarter + quarters);
+}
+template <NumberOrVec V>
+V sin_of_turned(V x, Bits<Number<V>> quarters) {
+  if (any_less(splat<V>(far_angle<V>), abs(x))) [[unlikely]]
+    return far_sin_of_turned(x, quarters);
+  const V shifted = shifted_quarters(x);
+  return sin_of_rest(near_rest(x, number_of(shifted)), bits_of(shifted) + quarters);
+}
+
 template <NumberOrVec V>
 V sin(V x) {
-  const V size = abs(x);  // so that sin(−0) is −0
-  return with_sign(sin_of_turned(size, 0), sign_of(x));
+  return select(x == Number<V>(0), x, sin_of_turned(x, 0));  // −0 stays −0
 }
 template <NumberOrVec V>
 V cos(V x) {
@@ -459,7 +502,7 @@ V erf(V x) {
   if constexpr (of_floats<V>) {
     return erf_fit(x);
   } else {
-    const V size = abs(x), z = x * x;
+    const V size = min(splat<V>(6.0), abs(x)), z = size * size;  // beyond 6 it rounds to 1
     const auto near = size < 0.65, middle = size < 2.2;
     V y = x * (horner(z, 0x1.20dd750429b61p0, 0x1.16500f106c0a5p-3, 0x1.4a59a4f02579cp-5,
                       0x1.3b7664358865ap-10, 0x1.10512d5b20332p-14) /
@@ -479,8 +522,7 @@ V erf(V x) {
                             0x1.0cfd4cb6cde9fp0, 0x1.1d7ab774bb837p-2, 0x1.47bd61bbb3843p-5));
     }
     const V far = 1.0 - exp(-z) * (above / below);
-    const V limited = select(size == infinity<V>, splat<V>(1.0), far);
-    return select(near, y, select(x < 0.0, -limited, limited));
+    return select(near, y, select(x < 0.0, -far, far));
   }
 }
 

@@ -8,8 +8,6 @@
 // Dual (registers with slopes, dual.h) and on tensors. NaN stays NaN.
 #pragma once
 
-#include <cmath>
-
 #include "vmath.h"
 
 namespace isobar::kernels {
@@ -66,13 +64,7 @@ struct Lane {
     const Lane u = bounded(x, isru_bound);
     return u * rsqrt(u * u + c);
   }
-  // By libm, element by element: e^(s ln x) in registers loses digits as s ln x grows.
-  friend Lane pow(const Lane& x, double s) {
-    T each[width<T>];
-    store(x.v, each);
-    for (T& element : each) element = std::pow(element, static_cast<T>(s));
-    return load(each);
-  }
+  friend Lane pow(const Lane& x, double s) { return kernels::pow(x.v, splat<V>(static_cast<T>(s))); }
 };
 
 }  // namespace isobar::kernels

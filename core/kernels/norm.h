@@ -53,8 +53,9 @@ class ChunkSums {
 };
 
 // h = (x − mean) · r with r = 1/√(var + eps), y = h · weight + bias. mean and r (N) are kept for backward.
-// With `centred` false the mean is left out: RMSNorm, whose r = 1/√(mean x² + eps) is taken over the first
-// `counted` columns.
+// With m, the mean rounded to T, h is (x − m) · r − (mean − m) · r: far from zero the rounding of the mean
+// would be seen in y. With `centred` false the mean is left out: RMSNorm, whose r = 1/√(mean x² + eps) is
+// taken over the first `counted` columns.
 template <class T>
 struct NormForward {
   int64_t rows, columns, counted;
@@ -112,9 +113,10 @@ struct NormForward {
         r[n] = scaled_r(xr, m);
     // Third pass: the output.
     const T s = static_cast<T>(r[n]);
+    const Vec<T> scale = splat<Vec<T>>(s), shift = splat<Vec<T>>(static_cast<T>(-(rounding * r[n])));
     T* yr = y + n * columns;
     for_registers<T>(columns, [&](auto io, int64_t i) {
-      Vec<T> h = (io.load(xr + i) - m) * s;
+      Vec<T> h = fma(io.load(xr + i) - m, scale, shift);
       if (weight != nullptr) h = h * io.load(weight + i);
       if (bias != nullptr) h = h + io.load(bias + i);
       io.store(h, yr + i, how);
@@ -152,7 +154,9 @@ struct NormBackward {
   [[gnu::flatten]] void row(int64_t n, T* dw, T* db, Store how) const {
     const T *xr = x + n * columns, *dr = dy + n * columns;
     const T m = static_cast<T>(mean[n]), s = static_cast<T>(r[n]);
-    const auto h = [=](auto io, int64_t i) { return (io.load(xr + i) - m) * s; };
+    const Vec<T> scale = splat<Vec<T>>(s),
+                 shift = splat<Vec<T>>(static_cast<T>(-((mean[n] - static_cast<double>(m)) * r[n])));
+    const auto h = [=](auto io, int64_t i) { return fma(io.load(xr + i) - m, scale, shift); };
     const auto u = [=, w = weight](auto io, int64_t i) {
       return w == nullptr ? io.load(dr + i) : io.load(dr + i) * io.load(w + i);
     };

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "functions.h"
+
 namespace isobar::kernels {
 
 struct SgdStep {
@@ -54,10 +56,10 @@ void adam(int64_t n, const T* dw, T* w, T* m, T* v, const AdamStep& step) {
   const double t = static_cast<double>(step.count);
   const T beta1 = static_cast<T>(step.beta1), rest1 = static_cast<T>(1 - step.beta1);
   const T beta2 = static_cast<T>(step.beta2), rest2 = static_cast<T>(1 - step.beta2);
-  const T rate = static_cast<T>(step.lr / (1 - std::pow(step.beta1, t)));
+  const T rate = static_cast<T>(step.lr / (1 - pow(step.beta1, t)));
   // A factor instead of the formula's divisor, because divisions limit the loop. The results differ by half
   // an ulp.
-  const T unroot = static_cast<T>(1 / std::sqrt(1 - std::pow(step.beta2, t)));
+  const T unroot = static_cast<T>(1 / std::sqrt(1 - pow(step.beta2, t)));
   const T eps = static_cast<T>(step.eps), l2 = static_cast<T>(step.l2), shrink = static_cast<T>(step.shrink);
   const T factor = static_cast<T>(step.factor);
   for (int64_t i = 0; i < n; ++i) {

@@ -76,7 +76,7 @@ inline void normal_quantiles(int n, const double* p, double* z) {
   }
   // Then for those alone: r, the fit of the tails, and the result at its position.
   double r[quantile_block] = {}, fit[quantile_block];
-  for (int64_t k = 0; k < count; ++k) r[k] = std::sqrt(-std::log(std::min(p[where[k]], 1 - p[where[k]])));
+  for (int64_t k = 0; k < count; ++k) r[k] = std::sqrt(-log(std::min(p[where[k]], 1 - p[where[k]])));
   map_registers_serial(
       count, fit, [](auto v) { return tail(v); }, r);
   for (int64_t k = 0; k < count; ++k) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "functions.h"
 #include "map.h"
 
 namespace isobar::kernels {
@@ -16,19 +17,19 @@ struct RopeKey {
   bool operator==(const RopeKey&) const = default;
 };
 
-// cos and sin of (start + t) · base^(−2j/D) for t < T and j < D/2, computed in double.
+// cos and sin of (start + t) · base^(−2j/D) for t < T and j < D/2, computed in double by functions.h.
 template <class T>
 struct RopeTable {
   explicit RopeTable(const RopeKey& wanted)
       : key(wanted), half(key.dim / 2), cos(key.time * half), sin(key.time * half) {
     std::vector<double> frequency(half);
     for (int64_t j = 0; j < half; ++j)
-      frequency[j] = std::pow(key.base, -2 * static_cast<double>(j) / static_cast<double>(key.dim));
+      frequency[j] = pow(key.base, -2 * static_cast<double>(j) / static_cast<double>(key.dim));
     parallel_each(key.time, 64, [&](int64_t t) {
       for (int64_t j = 0; j < half; ++j) {
         const double angle = static_cast<double>(key.start + t) * frequency[j];
-        cos[t * half + j] = static_cast<T>(std::cos(angle));
-        sin[t * half + j] = static_cast<T>(std::sin(angle));
+        cos[t * half + j] = static_cast<T>(kernels::cos(angle));
+        sin[t * half + j] = static_cast<T>(kernels::sin(angle));
       }
     });
   }

@@ -95,7 +95,7 @@ void log_softmax(int64_t rows, int64_t columns, const T* x, T* y) {
     const T* row = x + r * columns;
     const T max = row_max(columns, row);
     const double sum = shifted_exp<T>(columns, row, max, nullptr);
-    const T log_sum = static_cast<T>(std::log(sum));
+    const T log_sum = static_cast<T>(kernels::log(sum));
     map_registers_serial(
         columns, y + r * columns, [=](auto v) { return (v - max) - log_sum; }, row);
   });
@@ -138,7 +138,7 @@ void cross_entropy(int64_t rows, int64_t columns, const T* x, const int64_t* tar
     }
     const T max = row_max(columns, row), chosen = row[target[r]];
     const double sum = shifted_exp(columns, row, max, dr);
-    loss[r] = (static_cast<double>(max) - static_cast<double>(chosen)) + std::log(sum);
+    loss[r] = (static_cast<double>(max) - static_cast<double>(chosen)) + kernels::log(sum);
     if (dr == nullptr) return;
     const T factor = static_cast<T>(static_cast<double>(scale) / sum);
     map_registers_serial(

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "../../core/kernels/functions.h"
 #include "../../core/profile.h"
 #include "../model.h"
 
@@ -79,7 +80,7 @@ std::vector<double> chances(std::span<const float> logits, const Sampling& sampl
     return chance;
   }
   for (size_t i = 0; i < logits.size(); ++i)
-    chance[i] = std::exp((static_cast<double>(logits[i]) - *likeliest) / sampling.temperature);
+    chance[i] = kernels::exp((static_cast<double>(logits[i]) - *likeliest) / sampling.temperature);
   const std::vector<size_t> order = by_chance(chance);
   const size_t all = chance.size(), k = static_cast<size_t>(sampling.top_k);
   keep(chance, order, k > 0 ? std::min(k, all) : all);

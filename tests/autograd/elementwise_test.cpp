@@ -107,6 +107,18 @@ TEST_CASE("activations stay finite where their exponentials overflow") {
   });
 }
 
+TEST_CASE("activations by erf stay finite in f64 where powers of x overflow") {
+  for (const double size : {1e60, 1e75, 1e100, 1e300}) {
+    CAPTURE(size);
+    const Tensor x = tensor({2}, std::vector<double>{size, -size}).set_trainable();
+    Tape tape;
+    const Tensor y = gelu(x);
+    CHECK(erf(x).to_vector<double>() == std::vector<double>{1, -1});
+    CHECK(y.to_vector<double>() == std::vector<double>{size, 0});
+    CHECK(tape.gradient(sum(y), {x})[0].to_vector<double>() == std::vector<double>{1, 0});
+  }
+}
+
 TEST_CASE("what stands for a norm has the root of its size, and no bias unless it is given") {
   check_values(dyt_sqrtd(row({-3, 3, 0, 6}), row({0.5}), ones({4}, Dtype::f64), {}),
                {-2 * std::tanh(0.75), 2 * std::tanh(0.75), 0, 2 * std::tanh(1.5)});

@@ -15,6 +15,28 @@ TEST_CASE("the running variance of batch norm keeps its digits far from zero") {
   CHECK(layer(ones({1, 1})).shape() == Shape{1, 1});  // in training one value is refused
 }
 
+TEST_CASE("layer norm of f32 rows far from zero is that of the same rows in f64") {
+  // The mean of such a row rounds to a float by up to 5e-4 of the row's deviation. A value near 4 rounds by
+  // 2.4e-7, as x − m, r and h do.
+  const Tensor x = (Rng(1).normal({50, 300}) + 1e4).set_trainable(), dy = Rng(2).normal({50, 300});
+  const Tensor exact = cast(x.detach(), Dtype::f64).set_trainable();
+  Tape tape;
+  const Tensor y = layer_norm(x, {300}, {}, {}, 1e-5), wanted = layer_norm(exact, {300}, {}, {}, 1e-5);
+  CHECK(difference(cast(y.detach(), Dtype::f64), wanted.detach()) <= 1e-6);
+  CHECK(max(abs(mean(y.detach(), {1}))).item() <= 1e-6);
+  const Tensor dx = tape.gradient(y, {x}, dy)[0];
+  const Tensor wanted_dx = tape.gradient(wanted, {exact}, cast(dy, Dtype::f64))[0];
+  CHECK(difference(cast(dx, Dtype::f64), wanted_dx) <= 3e-6);
+}
+
+TEST_CASE("layer norm of three f32 numbers far from zero has the exact values") {
+  // Python's decimal, 40 digits. With the mean rounded to a float the values are wrong by 5e-4.
+  const Tensor y =
+      layer_norm(tensor({1, 3}, std::vector<float>{10001, 9999.5F, 10000.75F}), {3}, {}, {}, 1e-5);
+  const std::vector<double> wanted = {0.8889905652998737, -1.3969851740426587, 0.507994608742785};
+  for (int64_t i = 0; i < 3; ++i) CHECK(y.at({0, i}) == doctest::Approx(wanted[i]).epsilon(3e-7));
+}
+
 TEST_CASE("every norm takes its normalized shape alone, as the last dimensions of its input") {
   for (const std::string& name : norm_names()) {
     CAPTURE(name);

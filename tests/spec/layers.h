@@ -50,13 +50,14 @@ struct Masks {
   Rng next(const std::string& path) { return rng.split(path).split(taken[path]++); }
 };
 
-// A decoder in nanoGPT's form: learned positions, LayerNorm before attention and before a GELU layer of four
-// times the width, one matrix for embedding and logits. Matrices start as N(0, 0.02), each drawn from the
-// stream of its module's path; the last one of a branch is √(2 layers) times smaller.
+// A decoder in nanoGPT's form: learned or rotary positions, LayerNorm before attention and before a GELU
+// layer of four times the width, one matrix for embedding and logits. Matrices start as N(0, 0.02), each
+// drawn from the stream of its module's path; the last one of a branch is √(2 layers) times smaller.
 template <class T> struct LanguageModel {
   struct Config {
     Int vocabulary, length, layers, heads, width;
     double dropout;
+    double rope_base = 0;  // of rotary positions; 0: learned ones
   } config;
   std::vector<Tensor<T>> parameters;
 
@@ -69,7 +70,8 @@ template <class T> struct LanguageModel {
       parameters.push_back(trainable(filled({c}, T(1)))), parameters.push_back(trainable(filled({c}, T(0))));
     };
     const double end = 0.02 / std::sqrt(2.0 * static_cast<double>(config.layers));
-    matrix("embed_tokens", config.vocabulary, c), matrix("embed_positions", config.length, c);
+    matrix("embed_tokens", config.vocabulary, c);
+    if (config.rope_base == 0) matrix("embed_positions", config.length, c);
     for (Int i = 0; i < config.layers; ++i) {
       const std::string block = "blocks." + std::to_string(i) + ".";
       norm();
@@ -101,12 +103,17 @@ template <class T> struct LanguageModel {
     };
     std::vector<Int> positions(time);
     for (Int t = 0; t < time; ++t) positions[t] = t;
-    const Tensor<T> embedded = parameter(), at = parameter();
-    Tensor<T> x = dropped(embedding(tokens, {batch, time}, embedded) + embedding(positions, {time}, at), "");
+    const Tensor<T> embedded = parameter();
+    Tensor<T> x = embedding(tokens, {batch, time}, embedded);
+    if (config.rope_base == 0) x = x + embedding(positions, {time}, parameter());
+    x = dropped(x, "");
+    const auto rotated = [&](const Tensor<T>& y) {
+      return config.rope_base == 0 ? y : rope(y, config.rope_base);
+    };
     for (Int i = 0; i < config.layers; ++i) {
       const std::string block = "blocks." + std::to_string(i) + ".";
       const Tensor<T> h = norm(x), q = heads(h), k = heads(h), v = heads(h);
-      const Tensor<T> mixed = reshape(attention(q, k, v, true), x.shape());
+      const Tensor<T> mixed = reshape(attention(rotated(q), rotated(k), v, true), x.shape());
       x = x + dropped(linear(mixed, parameter(), {}), block);
       const Tensor<T> normed = norm(x), hidden = gelu(linear(normed, parameter(), {}));
       x = x + dropped(linear(hidden, parameter(), {}), block);

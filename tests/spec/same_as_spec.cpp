@@ -9,12 +9,14 @@
 // Of two NaN the bits do not count.
 #include "layers.h"
 
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string_view>
 
 #include <isobar/core/ranks/tree_sum.h>
+#include <isobar/data/synthetic.h>
 #include <isobar/isobar.h>
 #include <isobar/lm.h>
 
@@ -474,7 +476,8 @@ struct Theirs {
                .n_layer = config.layers,
                .n_head = config.heads,
                .n_embd = config.width,
-               .positions = isobar::Positions::learned,
+               .positions = config.rope_base == 0 ? isobar::Positions::learned : isobar::Positions::rope,
+               .rope_base = config.rope_base == 0 ? 1e4 : config.rope_base,
                .norm = "layernorm",
                .ffn = "gelu",
                .dropout = config.dropout},
@@ -507,6 +510,44 @@ void language_model() {
   for (size_t i = 0; i < theirs.weights.size(); ++i)
     compare(count, fmt::format("parameter {}", i), ours.model.parameters[i].value(), theirs.weights[i]);
   report("language model", count);
+}
+
+// 20 steps of two blocks with rotary positions, whose learning rate follows a cosine.
+void rotary_model() {
+  Count count;
+  const Model::Config config{31, 20, 2, 2, 16, 0.1, 1e4};
+  Ours ours(config);
+  Theirs theirs(config);
+  const spec::WarmupCosine ours_rate{1e-2, 1e-3, 4, 18};
+  const isobar::WarmupCosine theirs_rate{1e-2, 1e-3, 4, 18};
+  for (uint64_t step = 0; step < 20; ++step) {
+    ours.adam.lr = ours_rate(static_cast<Int>(step));
+    theirs.optimizer.set_lr(theirs_rate(static_cast<Int>(step)));
+    const spec::Array<float> loss = ours.step(step, 3, 17);
+    compare(count, fmt::format("loss of step {}", step), loss, theirs.step(step, 3, 17));
+    count.runs += 1;
+  }
+  for (size_t i = 0; i < theirs.weights.size(); ++i)
+    compare(count, fmt::format("parameter {}", i), ours.model.parameters[i].value(), theirs.weights[i]);
+  report("rope, AdamW, cosine", count);
+}
+
+// What the engine alone computes: a synthetic text, and tokens that a model draws after 5 steps.
+void drawn_tokens() {
+  const auto add = [](Count& count, const std::vector<int32_t>& tokens) {
+    for (const int32_t token : tokens) count.add(std::array{static_cast<double>(token)}.data(), 1);
+    count.runs += 1;
+  };
+  Count text, sampled;
+  const isobar::MarkovSource source;
+  add(text, source.generate(100'000, isobar::Rng(1)));
+  text.add(std::array{source.bigram_loss(), source.entropy_floor(64)}.data(), 2);
+  report("synthetic text", text);
+  Theirs theirs({31, 20, 2, 2, 16, 0, 1e4});
+  for (uint64_t step = 0; step < 5; ++step) theirs.step(step, 3, 17);
+  add(sampled, isobar::generate(theirs.model, {1, 2, 3}, 100,
+                                {.temperature = 0.8, .top_k = 20, .top_p = 0.95}, isobar::Rng(3)));
+  report("100 sampled tokens", sampled);
 }
 
 // Steps of a model of nanoGPT's size, by one of the two alone, for a definition is slow: its losses, then its
@@ -581,6 +622,8 @@ void training() {
   pieces<float>();
   pieces<double>();
   language_model();
+  rotary_model();
+  if (hashes) drawn_tokens();
   eight_layers(false);
   eight_layers(true);
 }

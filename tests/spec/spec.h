@@ -99,26 +99,32 @@ template <class T> T horner(T x, std::initializer_list<Bits<T>> c) {
 template <class T> constexpr T ln2_high = sizeof(T) == 4 ? T(0x1.63p-1) : T(0x1.62e42feep-1);
 template <class T> constexpr T ln2_low = sizeof(T) == 4 ? T(-0x1.bd0106p-13) : T(0x1.a39ef35793c76p-33);
 
-// x · 2ᵏ, by making 2ᵏ from its bits; 0 for the k below the smallest exponent.
+// The integer nearest to c x, which rounds once: 1.5 · 2²³ (in double 2⁵²) leaves no room for a fraction.
+template <class T> T nearest(T c, T x) {
+  constexpr T shift = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
+  return std::fma(c, x, shift) - shift;
+}
+// x · 2ᵏ for a normal result, in two steps: 2ᵏ itself may be too large for T.
 template <class T> T times_power(T x, int k) {
   constexpr int bias = sizeof(T) == 4 ? 127 : 1023, digits = sizeof(T) == 4 ? 23 : 52;
-  return x * of_bits<T>(static_cast<Bits<T>>(k + bias) << digits);
+  const auto power = [](int n) { return of_bits<T>(static_cast<Bits<T>>(n + bias) << digits); };
+  return x * power(k / 2) * power(k - k / 2);
 }
-// eˣ = 2ᵏ eʳ, where r = x − k ln 2 is at most ln 2 / 2 from zero.
+// eˣ = 2ᵏ eʳ, where r = x − k ln 2 is at most ln 2 / 2 from zero; 0 where eˣ is below the smallest normal number.
 inline float exp(float x) {
   if (std::isnan(x)) return x;
-  if (x <= -88.3762626647949f) return 0;
-  if (x >= 88.3762626647949f) return std::numeric_limits<float>::infinity();
-  const float k = std::nearbyint(1.44269504f * x);
+  if (x < -0x1.5d589ep6f) return 0;
+  if (x > 0x1.62e42ep6f) return std::numeric_limits<float>::infinity();
+  const float k = nearest(1.44269504f, x);
   const float r = std::fma(-k, ln2_low<float>, std::fma(-k, ln2_high<float>, x));
   const float p = horner(r, {0x3f000000, 0x3e2aa9a5, 0x3d2aa957, 0x3c098d8b, 0x3ab778cf});
   return times_power(std::fma(p, r * r, r) + 1, static_cast<int>(k));
 }
 inline double exp(double x) {
   if (std::isnan(x)) return x;
-  if (x <= -708.3964185322641) return 0;
-  if (x >= 709.78271289338400) return std::numeric_limits<double>::infinity();
-  const double k = std::nearbyint(std::numbers::log2e * x);
+  if (x < -708.3964185322641) return 0;
+  if (x > 709.782712893384) return std::numeric_limits<double>::infinity();
+  const double k = nearest(std::numbers::log2e, x);
   const double high = std::fma(-k, ln2_high<double>, x), low = k * ln2_low<double>, r = high - low, t = r * r;
   const double c = std::fma(-t,
                             horner(t, {0x3fc555555555553e, 0xbf66c16c16bebd93, 0x3f11566aaf25de2c,
@@ -186,10 +192,10 @@ inline float erf(float x) {
       x, 4, {1.12837914f, 0.193530952f, 0.05309951295f, 0.003882628223f, 0.0002845320983f, 1.986669161e-6f},
       {1, 0.5048449013f, 0.1153438344f, 0.01520584387f, 0.001185363647f, 3.741720757e-5f});
 }
-// Near 0 x P(x²) / Q(x²), else 1 − e^(−x²) P(|x|) / Q(|x|), with one ratio up to 2.2 and another beyond.
+// Near 0 x P(x²) / Q(x²), else 1 − e^(−x²) P(|x|) / Q(|x|), with one ratio up to 2.2 and another up to 6.
 inline double erf(double x) {
-  const double size = std::abs(x), z = x * x;
-  if (std::isinf(x)) return x > 0 ? 1 : -1;
+  if (std::isnan(x)) return x;
+  const double size = std::min(std::abs(x), 6.0), z = size * size;
   if (size < 0.65)
     return x * (horner(z, {0x3ff20dd750429b61, 0x3fc16500f106c0a5, 0x3fa4a59a4f02579c, 0x3f53b7664358865a,
                            0x3f110512d5b20332}) /
@@ -210,6 +216,58 @@ inline double erf(double x) {
 }
 
 template <class T> T sigmoid(T x) { return 1 / (1 + exp(-x)); }
+
+// sin(x + quarters · π/2) for |x| ≤ 2²⁰: x is k quarters and a rest, from which π/2 is taken in three parts.
+inline double sin_of_turned(double x, int quarters) {
+  const double k = nearest(0x1.45f306dc9c883p-1, x);
+  const double near = std::fma(k, -0x1.1a62633145c07p-54, std::fma(k, -0x1.921fb54442d18p0, x));
+  const double r = std::fma(k, 0x1.f1976b7ed8fbcp-110, near), z = r * r;
+  const double p = horner(z, {0xbfc5555555555548, 0x3f8111111110f7d0, 0xbf2a01a019bfdf03, 0x3ec71de3567d4896,
+                              0xbe5ae5e5a9291691, 0x3de5d8fd1fcf0ec1});
+  const double q = horner(z, {0x3fe0000000000000, 0xbfa5555555555551, 0x3f56c16c16c15d47, 0xbefa01a019ddbcd9,
+                              0x3e927e4f8e06d9a5, 0xbe21eea7c1e514d4, 0x3da8ff831ad9b219});
+  const Int quarter = static_cast<Int>(k) + quarters;
+  const double y = quarter % 2 == 0 ? std::fma(p * z, r, r) : 1 - q * z;
+  return (quarter & 2) == 0 ? y : -y;
+}
+inline double sin(double x) { return x == 0 ? x : sin_of_turned(x, 0); }
+inline double cos(double x) { return sin_of_turned(x, 1); }
+
+// a + b, |a| ≥ |b|, as a number and what that has lost.
+struct Sum {
+  double high, low;
+};
+inline Sum exact_sum(double a, double b) { return {a + b, b - (a + b - a)}; }
+// ln x for a normal x > 0, to 2⁻⁶⁵ of itself: ln(1 + f) = 2s + ⅔s³ + s⁵ (2/5 + 2/7 s² + …), s = f / (2 + f),
+// the first two terms with twice the digits.
+inline Sum precise_log(double x) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x) + 0x00095f6200000000;
+  const double k = static_cast<double>(bits >> 52) - 1023;
+  const double f = of_bits<double>((bits & 0x000fffffffffffff) + 0x3fe6a09e00000000) - 1;
+  const double d = 2 + f, s = f / d, s_low = (std::fma(-s, d, f) - s * (f - (d - 2))) / d;
+  const double z = s * s, z_low = std::fma(s, s, -z) + 2 * s * s_low;
+  const double t = s * z, t_low = std::fma(s, z, -t) + (s * z_low + s_low * z);
+  const double third = 0x1.5555555555555p-1, cube = third * t;
+  const double cube_low = std::fma(third, t, -cube) + (third * t_low + 0x1.5555555555555p-55 * t);
+  double series = 2.0 / 27;
+  for (int i = 25; i >= 5; i -= 2) series = std::fma(z, series, 2.0 / i);
+  const Sum first = exact_sum(k * ln2_high<double>, 2 * s), second = exact_sum(first.high, cube);
+  const double low = first.low + second.low + (2 * s_low + cube_low + (t * z * series + k * ln2_low<double>));
+  return exact_sum(second.high, low);
+}
+// xʸ = e^(y ln x) for a normal x > 0; y ln x between −708 and 709. As in exp, with what y ln x has lost.
+inline double pow(double x, double y) {
+  const Sum log = precise_log(x);
+  const double product = log.high * y, lost = std::fma(log.high, y, -product) + log.low * y;
+  const double k = nearest(std::numbers::log2e, product);
+  const double high = std::fma(-k, ln2_high<double>, product), low = k * ln2_low<double> - lost;
+  const double r = high - low, t = r * r;
+  const double c = std::fma(-t,
+                            horner(t, {0x3fc555555555553e, 0xbf66c16c16bebd93, 0x3f11566aaf25de2c,
+                                       0xbebbbd41c5d26bf1, 0x3e66376972bea4d0}),
+                            r);
+  return times_power(1 - ((low - r * c / (2 - c)) - high), static_cast<int>(k));
+}
 
 // --- 3  arrays --------------------------------------------------------------------------------------------
 // An array is its extents and its numbers, row by row: the last index runs fastest.
@@ -582,15 +640,16 @@ template <class T> Tensor<T> softcap(const Tensor<T>& x, double cap) {
 
 // --- 9  norms ---------------------------------------------------------------------------------------------
 // x is seen as rows of C numbers, h = (x − mean) r, y = h · weight + bias. Statistics are doubles; r is
-// 1/√(variance + eps). The variance is summed around the mean as it rounds to T, and corrected for that
-// rounding. Without the mean, and with the squares of the first `counted` columns only, it is RMSNorm.
+// 1/√(variance + eps). The variance is summed around m, the mean as it rounds to T, and corrected for that
+// rounding; so is h, which is (x − m) r − (mean − m) r, added in one fma. Without the mean, and with the
+// squares of the first `counted` columns only, it is RMSNorm.
 //
 //   u = dy · weight,  dx = r (u − mean(u) − h mean(u h)),  dweight = Σ dy h,  dbias = Σ dy  over rows
 template <class T> Tensor<T> normalize(const Tensor<T>& x, Int columns, const Tensor<T>& weight,
                                        const Tensor<T>& bias, double eps, bool centred, Int counted) {
   const Int rows = columns > 0 ? x.numel() / columns : 0;
   const Array<T>& v = x.value();
-  std::vector<T> mean(rows), r(rows);
+  std::vector<T> mean(rows), r(rows), shift(rows);
   for (Int n = 0; n < rows; ++n) {
     const T* row = v.x.data() + n * columns;
     double centre = 0;
@@ -599,15 +658,19 @@ template <class T> Tensor<T> normalize(const Tensor<T>& x, Int columns, const Te
     const double rounding = centre - static_cast<double>(mean[n]);
     const double squares = lane_sum(counted, [&](Int c) { return squared(row[c] - mean[n]); });
     const double spread = squares / static_cast<double>(counted) - rounding * rounding + eps;
-    r[n] = static_cast<T>(1 / std::sqrt(spread));
-    if (sizeof(T) == 4 || squares_fit(spread)) continue;
-    double largest = std::sqrt(eps);
-    for (Int c = 0; c < counted; ++c) largest = std::max<double>(largest, std::abs(row[c] - mean[n]));
-    const double s = scale_for(largest);
-    const double scaled = lane_sum(counted, [&](Int c) { return squared((row[c] - mean[n]) * s); });
-    r[n] = static_cast<T>(s / std::sqrt(scaled / static_cast<double>(counted) + eps * s * s));
+    double scale = 1 / std::sqrt(spread);
+    if (sizeof(T) == 8 && !squares_fit(spread)) {
+      double largest = std::sqrt(eps);
+      for (Int c = 0; c < counted; ++c) largest = std::max<double>(largest, std::abs(row[c] - mean[n]));
+      const double s = scale_for(largest);
+      const double scaled = lane_sum(counted, [&](Int c) { return squared((row[c] - mean[n]) * s); });
+      scale = s / std::sqrt(scaled / static_cast<double>(counted) + eps * s * s);
+    }
+    r[n] = static_cast<T>(scale), shift[n] = static_cast<T>(-(rounding * scale));
   }
-  const auto h = [=](Int i) { return (x.value().x[i] - mean[i / columns]) * r[i / columns]; };
+  const auto h = [=](Int i) {
+    return std::fma(x.value().x[i] - mean[i / columns], r[i / columns], shift[i / columns]);
+  };
   const auto value = [=](Int i) {
     const T scaled = weight.defined() ? h(i) * weight.value().x[i % columns] : h(i);
     return bias.defined() ? scaled + bias.value().x[i % columns] : scaled;
@@ -760,7 +823,7 @@ template <class T> Tensor<T> cross_entropy(const Tensor<T>& x, const std::vector
     if (targets[r] < 0) continue;
     const Exponentials<T> row(&x.value().x[r * n], n);
     const double chosen = static_cast<double>(x.value().x[r * n + targets[r]]);
-    losses[r] = (static_cast<double>(row.largest) - chosen) + std::log(row.sum);
+    losses[r] = (static_cast<double>(row.largest) - chosen) + log(row.sum);
     for (Int c = 0; c < n; ++c)
       dx.x[r * n + c] = row.e[c] * static_cast<T>(static_cast<double>(scale) / row.sum);
     dx.x[r * n + targets[r]] -= scale;
@@ -851,11 +914,11 @@ template <class T> Tensor<T> rope(const Tensor<T>& x, double base) {
     for (Int i = 0; i < a.size(); ++i) {
       const Int j = i % dim;
       if (j >= half) continue;
-      const double frequency = std::pow(base, -2 * static_cast<double>(j) / static_cast<double>(dim));
+      const double frequency = pow(base, -2 * static_cast<double>(j) / static_cast<double>(dim));
       const double angle = static_cast<double>(i / dim / heads % time) * frequency;
-      const T cos = static_cast<T>(std::cos(angle)), sin = turn * static_cast<T>(std::sin(angle));
-      y.x[i] = a.x[i] * cos - a.x[i + half] * sin;
-      y.x[i + half] = a.x[i] * sin + a.x[i + half] * cos;
+      const T p = static_cast<T>(cos(angle)), q = turn * static_cast<T>(sin(angle));
+      y.x[i] = a.x[i] * p - a.x[i + half] * q;
+      y.x[i + half] = a.x[i] * q + a.x[i + half] * p;
     }
     return y;
   };
@@ -905,7 +968,7 @@ inline double normal_quantile(double p) {
                               2.04426310338993978564e-15};
   const double q = p - 0.5;
   if (std::abs(q) <= 0.425) return ratio(q, 0.180625 - q * q, middle);
-  const double r = std::sqrt(-std::log(std::min(p, 1 - p)));
+  const double r = std::sqrt(-log(std::min(p, 1 - p)));
   return std::copysign(r <= 5 ? ratio(1, r - 1.6, tail) : ratio(1, r - 5, far), q);
 }
 
@@ -973,7 +1036,7 @@ template <class T> struct AdamW {
 
   void step(const std::vector<Tensor<T>>& parameters, double factor = 1) {
     ++t;
-    const T rate = T(lr / (1 - std::pow(beta1, t))), unroot = T(1 / std::sqrt(1 - std::pow(beta2, t)));
+    const T rate = T(lr / (1 - pow(beta1, t))), unroot = T(1 / std::sqrt(1 - pow(beta2, t)));
     for (const Tensor<T>& w : parameters) {
       auto& [m, v] = moments[w.node->number];
       m.resize(w.numel()), v.resize(w.numel());
@@ -986,6 +1049,18 @@ template <class T> struct AdamW {
       }
       w.grad() = {};
     }
+  }
+};
+// A learning rate: a straight line up over `warmup` steps, then half a cosine from lr down to min_lr.
+struct WarmupCosine {
+  double lr, min_lr;
+  Int warmup, steps;
+
+  double operator()(Int step) const {
+    if (step < warmup) return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
+    if (step >= steps) return min_lr;
+    const double way = static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);
+    return min_lr + 0.5 * (1 + cos(std::numbers::pi * way)) * (lr - min_lr);
   }
 };
 // √Σ dw² over all parameters, as one concatenation in chunks of 2¹³: in a chunk the lane sums of the runs of

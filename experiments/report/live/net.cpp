@@ -183,7 +183,7 @@ const std::vector<Norm>& norms() {
        [=](X x, Int n, A a) { return dyt_sqrtd(x, parameter({1}, a.value_or(1)), one(n), zero(n)); }},
       {"dyisru", true,
        [=](X x, Int n, A a) {
-         const double log_c = std::log(a.value_or(static_cast<double>(n)));
+         const double log_c = spec::log(a.value_or(static_cast<double>(n)));
          return dyisru(x, parameter({1}, log_c), one(n), zero(n));
        }},
       {"formula", false, [=](X x, Int n, A) { return computed(own_formula, x, one(n), zero(n)); }},

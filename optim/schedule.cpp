@@ -1,0 +1,9 @@
+#include "schedule.h"
+
+#include "../core/kernels/functions.h"
+
+namespace isobar {
+
+double WarmupCosine::cos_of(double x) { return kernels::cos(x); }
+
+}  // namespace isobar
