@@ -1,5 +1,7 @@
 #include "shape.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace isobar {

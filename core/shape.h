@@ -94,3 +94,6 @@ Strides broadcast_strides(const Shape& from, const Strides& strides, const Shape
 
 template <>
 struct fmt::formatter<isobar::Shape> : isobar::TextFormatter {};
+// fmt 11 looks for this one too, and would take a Shape for a range where fmt/ranges.h is included later.
+template <>
+struct fmt::formatter<const isobar::Shape> : isobar::TextFormatter {};

@@ -1,5 +1,7 @@
 #include "tensor.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -26,7 +26,7 @@ Handle string_type(size_t length, const std::string& file) {
 
 // Makes a dataset and writes all its elements.
 void write_dataset(hid_t id, const std::string& file, const std::string& path, hid_t type,
-                   std::span<const hsize_t> extents, const void* values, bool empty) {
+                   std::span<const uint64_t> extents, const void* values, bool empty) {
   check(!exists(id, file, path), "hdf5: {}: '{}' exists already", file, path);
   const Handle dataset = make_dataset(id, file, path, type, extents);
   if (empty) return;
@@ -104,7 +104,7 @@ void Hdf5File::set_attribute(const std::string& object, const std::string& name,
 
 void Hdf5File::write(const std::string& path, const Tensor& values) {
   const Tensor packed = raw::contiguous(values);
-  const std::vector<hsize_t> extents(packed.shape().begin(), packed.shape().end());
+  const std::vector<uint64_t> extents(packed.shape().begin(), packed.shape().end());
   dispatch_any(packed.dtype(), [&]<class T>() {
     write_dataset(id_, name_, path, type_of(packed.dtype()), extents, packed.data<T>(), packed.numel() == 0);
   });
@@ -116,7 +116,7 @@ void Hdf5File::write(const std::string& path, const std::vector<std::string>& va
   std::string padded(values.size() * length, '\0');
   for (size_t i = 0; i < values.size(); ++i) values[i].copy(&padded[i * length], length);
   const Handle type = string_type(length, name_);
-  const hsize_t extent = values.size();
+  const uint64_t extent = values.size();
   write_dataset(id_, name_, path, type, {&extent, 1}, padded.data(), values.empty());
 }
 

@@ -1,4 +1,6 @@
 // The header of a safetensors file: read with distrust, and written.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -12,6 +12,8 @@
 // Training stops working at the first depth whose median test accuracy is below 0.5. A net whose loss or
 // logits are not finite counts as chance, 0.1, and is reported as diverged. All trainings run side by side,
 // one per thread; nets of 1000 blocks take about 0.7 GB each.
+#include <fmt/ranges.h>
+
 #include "../data/loader.h"
 #include "../optim/optim.h"
 #include "depth/classifier.h"

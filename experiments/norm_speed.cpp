@@ -8,6 +8,8 @@
 // Each norm is timed fused, as one op, and spelled out in several ops, forward alone and forward + backward.
 // A spelled-out norm pays for every pass over memory, so where arrays do not fit the caches the ratio of
 // passes (speed/variants.h) predicts that of times.
+#include <fmt/ranges.h>
+
 #include <charconv>
 
 #include "../core/parallel.h"

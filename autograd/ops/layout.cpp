@@ -9,6 +9,8 @@
 //   y = contiguous(x)      dx = dy
 //   y = cast(x, dtype)     dx = cast(dy)
 //   y = flip(x, dims)      y[…, i, …] = x[…, n − 1 − i, …] along each of dims; dx = flip(dy, dims)
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "../ops.h"

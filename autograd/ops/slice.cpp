@@ -6,6 +6,8 @@
 //
 //   y = pad(x, {l, r, …})        y[…, l + i] = x[…, i], `value` elsewhere; l or r below zero crops that side
 //                                dx = pad(dy, {−l, −r, …})
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "../ops.h"

@@ -1,5 +1,7 @@
 #include "ranks.h"
 
+#include <fmt/ranges.h>
+
 #include <dlfcn.h>
 #include <unistd.h>
 

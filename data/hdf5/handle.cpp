@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <vector>
 
 #include "../../core/error.h"
 
@@ -13,7 +14,7 @@ namespace isobar::hdf5 {
 namespace {
 
 static_assert(std::is_same_v<hid_t, int64_t> && std::is_same_v<herr_t, int> &&
-              std::is_same_v<hsize_t, Extent>);
+              sizeof(hsize_t) == sizeof(uint64_t));
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
 // Stops HDF5 from printing errors, from loading plugins from folders named in the environment, and from
@@ -86,13 +87,19 @@ Handle link_creation(const std::string& file) {
 }
 
 Handle make_dataset(hid_t id, const std::string& file, const std::string& path, hid_t type,
-                    std::span<const hsize_t> extents, const hsize_t* most, const hsize_t* chunk) {
+                    std::span<const uint64_t> extents, const uint64_t* most, const uint64_t* chunk) {
   const int ndim = static_cast<int>(extents.size());
-  const Handle space(H5Screate_simple(ndim, extents.data(), most), H5Sclose, file, "make a shape");
+  // unsigned long long until HDF5 1.12, which uint64_t is not
+  const auto numbers = [ndim](const uint64_t* from) {
+    return from == nullptr ? std::vector<hsize_t>() : std::vector<hsize_t>(from, from + ndim);
+  };
+  const std::vector<hsize_t> now = numbers(extents.data()), later = numbers(most), block = numbers(chunk);
+  const Handle space(H5Screate_simple(ndim, now.data(), most != nullptr ? later.data() : nullptr), H5Sclose,
+                     file, "make a shape");
   const Handle links = link_creation(file);
   const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, file, "make dataset properties");
   must(H5Pset_obj_track_times(properties, false), file, "set dataset properties");
-  if (chunk != nullptr) must(H5Pset_chunk(properties, ndim, chunk), file, "set chunks");
+  if (chunk != nullptr) must(H5Pset_chunk(properties, ndim, block.data()), file, "set chunks");
   return Handle(H5Dcreate2(id, path.c_str(), type, space, links, properties, H5P_DEFAULT), H5Dclose, file,
                 fmt::format("create dataset '{}'", path));
 }
@@ -120,7 +127,7 @@ Handle open_object(hid_t id, const std::string& file, const std::string& path) {
 size_t Rows::chunk_rows() const { return std::clamp<size_t>(8192 / (length * size_of(dtype)), 1, 1024); }
 
 void Rows::make(hid_t id, const std::string& file) const {
-  const hsize_t none[2] = {0, length}, most[2] = {H5S_UNLIMITED, length}, chunk[2] = {chunk_rows(), length};
+  const uint64_t none[2] = {0, length}, most[2] = {H5S_UNLIMITED, length}, chunk[2] = {chunk_rows(), length};
   make_dataset(id, file, path, type_of(dtype), std::span(none).first(ndim()), most, chunk);
 }
 

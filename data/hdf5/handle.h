@@ -51,10 +51,9 @@ std::string unique_name(const std::string& name);
 Handle link_creation(const std::string& file);
 // A new dataset, with missing groups of its path; without time stamps, so that equal runs give equal files.
 // It can grow where `chunk` is given, up to the extents `most`.
-using Extent = unsigned long long;  // hsize_t
 Handle make_dataset(int64_t id, const std::string& file, const std::string& path, int64_t type,
-                    std::span<const Extent> extents, const Extent* most = nullptr,
-                    const Extent* chunk = nullptr);
+                    std::span<const uint64_t> extents, const uint64_t* most = nullptr,
+                    const uint64_t* chunk = nullptr);
 
 // Whether the object exists. Every link of the path must be a hard link: soft and external links can leave
 // the file.

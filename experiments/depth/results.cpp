@@ -1,5 +1,7 @@
 #include "results.h"
 
+#include <fmt/ranges.h>
+
 #include <iterator>
 #include <numeric>
 

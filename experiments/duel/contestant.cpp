@@ -1,5 +1,7 @@
 #include "contestant.h"
 
+#include <fmt/ranges.h>
+
 #include "../../autograd/tape.h"
 #include "../../nn/model.h"
 #include "../decay/bits.h"

@@ -1,5 +1,7 @@
 #include "each.h"
 
+#include <fmt/ranges.h>
+
 #include <condition_variable>
 #include <deque>
 #include <mutex>

@@ -1,5 +1,7 @@
 #include "program.h"
 
+#include <fmt/ranges.h>
+
 #include <unistd.h>
 
 #include <cstdlib>

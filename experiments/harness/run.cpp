@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include <fmt/chrono.h>
+#include <fmt/ranges.h>
 
 #include <cstring>
 #include <filesystem>

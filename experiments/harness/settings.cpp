@@ -1,5 +1,7 @@
 #include "settings.h"
 
+#include <fmt/ranges.h>
+
 #include <charconv>
 #include <cmath>
 

@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include <fmt/ranges.h>
+
 #include "../../nn/norm.h"
 
 namespace isobar::ladder {

@@ -1,5 +1,7 @@
 #include "checkpointing.h"
 
+#include <fmt/ranges.h>
+
 #include "../../core/profile.h"
 #include "../../data/file.h"
 #include "../../data/json_text.h"

@@ -1,4 +1,6 @@
 // isobar tokenize: learns a byte-level BPE tokenizer from text, and turns text into tokens and back.
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <fstream>

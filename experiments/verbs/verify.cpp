@@ -4,6 +4,8 @@
 // from, and the reason; and the page, report.html, which is renewed as each study ends.
 #include "../claims/verify.h"
 
+#include <fmt/ranges.h>
+
 #include <filesystem>
 
 #include "../../data/file.h"

@@ -1,5 +1,7 @@
 #include "view.h"
 
+#include <fmt/ranges.h>
+
 #include <sstream>
 
 #include "../../data/utf8_stream.h"

@@ -125,9 +125,8 @@ std::string fallen_counts(const Json& kept, const Case& one, double slack, const
 // and how many of several threads hold memory of their own at a time is chance.
 double slack_for(const Json& machine, int threads) {
   const Json now = current_environment();
-  const bool same =
-      machine.value("cpu", "") == now["cpu"] && machine.value("compiler", "") == now["compiler"];
-  return same && threads == 1 ? 0 : slack_elsewhere;
+  const auto same = [&](const char* key) { return machine.value(key, Json()) == now[key]; };
+  return same("cpu") && same("compiler") && threads == 1 ? 0 : slack_elsewhere;
 }
 
 bool can_be_kept(const Case& one) { return one.work.limit != Limit::none; }

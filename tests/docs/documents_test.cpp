@@ -1,5 +1,7 @@
 // What documents say of the repository is true today: counts, names, and code and outputs that they show. No test
 // checks wording.
+#include <fmt/ranges.h>
+
 #include <doctest/doctest.h>
 
 #include <map>

@@ -7,6 +7,8 @@
 //   same_as_spec --nanogpt STEPS     these two alone, by the definition
 //
 // Of two NaN the bits do not count.
+#include <fmt/ranges.h>
+
 #include "layers.h"
 
 #include <array>

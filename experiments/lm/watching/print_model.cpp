@@ -1,5 +1,7 @@
 #include "print_model.h"
 
+#include <fmt/ranges.h>
+
 #include <set>
 
 #include "../../../autograd/check/tape_page.h"
