@@ -1,4 +1,4 @@
-// The tape, the ops and recomputation. (What checks gradients and shows a tape: <isobar/check.h>.)
+// The tape and the ops. (What checks gradients and shows a tape: <isobar/check.h>.)
 #pragma once
 
 #include "ops.h"

@@ -4,6 +4,7 @@
 // Coefficients are computed in double and rounded to the element type, as PyTorch does.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -46,6 +47,21 @@ struct AdamStep {
   int64_t count;  // number of this step, from 1
 };
 
+// β₁ᵗ and β₂ᵗ. Parameters that step together have them in common, and small ones step faster than a power.
+inline const std::array<double, 2>& powers_of(const AdamStep& step) {
+  struct Last {
+    double beta1 = -1, beta2 = -1;
+    int64_t count = 0;
+    std::array<double, 2> powers{};
+  };
+  static thread_local Last last;
+  if (last.beta1 != step.beta1 || last.beta2 != step.beta2 || last.count != step.count) {
+    const double t = static_cast<double>(step.count);
+    last = {step.beta1, step.beta2, step.count, {pow(step.beta1, t), pow(step.beta2, t)}};
+  }
+  return last.powers;
+}
+
 // With d = factor · dw + l2 · w:   m ← β₁ m + (1 − β₁) d,   v ← β₂ v + (1 − β₂) d²,
 // w ← shrink · w − lr / (1 − β₁ᵗ) · m / (√v / √(1 − β₂ᵗ) + eps)
 // (Kingma & Ba 2015, algorithm 1; Loshchilov & Hutter 2019, algorithm 2.)
@@ -53,13 +69,13 @@ template <class T>
 void adam(int64_t n, const T* dw, T* w, T* m, T* v, const AdamStep& step) {
   assert(n >= 0 && (n == 0 || (dw != nullptr && w != nullptr && m != nullptr && v != nullptr && dw != w)));
   assert(step.count >= 1);
-  const double t = static_cast<double>(step.count);
+  const auto [power1, power2] = powers_of(step);
   const T beta1 = static_cast<T>(step.beta1), rest1 = static_cast<T>(1 - step.beta1);
   const T beta2 = static_cast<T>(step.beta2), rest2 = static_cast<T>(1 - step.beta2);
-  const T rate = static_cast<T>(step.lr / (1 - pow(step.beta1, t)));
+  const T rate = static_cast<T>(step.lr / (1 - power1));
   // A factor instead of the formula's divisor, because divisions limit the loop. The results differ by half
   // an ulp.
-  const T unroot = static_cast<T>(1 / std::sqrt(1 - pow(step.beta2, t)));
+  const T unroot = static_cast<T>(1 / std::sqrt(1 - power2));
   const T eps = static_cast<T>(step.eps), l2 = static_cast<T>(step.l2), shrink = static_cast<T>(step.shrink);
   const T factor = static_cast<T>(step.factor);
   for (int64_t i = 0; i < n; ++i) {
