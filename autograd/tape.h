@@ -94,13 +94,14 @@ template <class Closure>
 struct ClosureNode final : Node {
   explicit ClosureNode(Closure f) : closure(std::move(f)) {}
 
+  auto gradients(Tensor dy, [[maybe_unused]] Wants wants) {
+    if constexpr (std::is_invocable_v<Closure&, Tensor, Wants>)
+      return closure(std::move(dy), wants);
+    else
+      return closure(std::move(dy));
+  }
   void backward(Tensor dy, Wants wants, std::span<Tensor> dx) override {
-    auto result = [this, &dy, &wants] {
-      if constexpr (std::is_invocable_v<Closure&, Tensor, Wants>)
-        return closure(std::move(dy), wants);
-      else
-        return closure(std::move(dy));
-    }();
+    auto result = gradients(std::move(dy), wants);
     std::span<Tensor> all;
     if constexpr (std::is_same_v<decltype(result), Tensor>)
       all = std::span(&result, 1);

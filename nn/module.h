@@ -109,13 +109,17 @@ class Module : public HasFields {
   void take(Module& other);
   void mark_replaced();
   void show(Tensor& y, const Call& call);
+  template <class Tuple, size_t... i>
+  void show_each([[maybe_unused]] Tuple& many, [[maybe_unused]] const Call& call, std::index_sequence<i...>) {
+    (show(std::get<i>(many), call), ...);
+  }
   // Every tensor in a result, nested containers included.
   template <class Many>
   void show(Many& many, const Call& call) {
     if constexpr (requires { many.begin(); })
       for (auto& one : many) show(one, call);
     else if constexpr (requires { std::tuple_size<Many>::value; })
-      std::apply([this, &call](auto&... one) { (show(one, call), ...); }, many);
+      show_each(many, call, std::make_index_sequence<std::tuple_size_v<Many>>());
     else
       static_assert(
           std::is_arithmetic_v<Many>,
