@@ -44,6 +44,7 @@ std::string json_string(std::string_view text) {
 
 const char* name_of(Activity::Part part) {
   constexpr const char* names[] = {"forward", "backward", "no tape", ""};
+  static_assert(std::size(names) == static_cast<size_t>(Activity::Part::other) + 1);
   return names[static_cast<size_t>(part)];
 }
 
