@@ -77,6 +77,14 @@ struct ChangesInEvaluation : Scale {
     f.buffer("seen", seen);
   }
 };
+// Another gradient at each step, of one y.
+struct GrowingGradient : Module {
+  double steps = 0;
+  Tensor forward(const Tensor& x) override {
+    return doubled(x, [this](In dy) { return dy * ++steps; });
+  }
+  void fields(Fields&) override {}
+};
 // The mean of no rows is NaN, and stays.
 struct NanAfterEmptyBatch : Module {
   Tensor running_mean = zeros(5);
@@ -258,6 +266,9 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
       {"changes in evaluation",
        a<ChangesInEvaluation>(),
        {"WRONG: train and eval: a call in evaluation changes the state"}},
+      {"another gradient each time",
+       a<GrowingGradient>(),
+       {"WRONG: repeated calls: gradient of x [", "gives other bits: does forward keep state"}},
       {"keeps NaN", a<NanAfterEmptyBatch>(), {"WRONG: batch of 0: running_mean [0] is NaN, for x [0, 5]"}},
       {"a scale of the first x", a<CachedScale>(), {"WRONG: another call: y [", other}},
       {"a table of the first weight", a<CachedWeight>(), {"WRONG: another call: y [", other}},
