@@ -24,6 +24,13 @@ bool is_page(const std::string& path) {
          head.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart alone\"");
 }
 
+bool is_within(const fs::path& path, const fs::path& folder) {
+  std::error_code none;
+  if (!fs::is_directory(folder, none)) return false;
+  const fs::path whole = fs::weakly_canonical(path, none), outer = fs::canonical(folder, none);
+  return std::mismatch(outer.begin(), outer.end(), whole.begin(), whole.end()).first == outer.end();
+}
+
 }  // namespace
 
 void check_output(const std::string& path, const OutputRules& rules) {
@@ -34,7 +41,11 @@ void check_output(const std::string& path, const OutputRules& rules) {
           "--output: {} is one of the {} that are read; choose another {}", path, rules.inputs_are,
           rules.choose);
   const bool there = fs::symlink_status(path, none).type() != fs::file_type::not_found;
-  if (rules.force || !there || is_written_in_place(path) || (rules.page && is_page(path))) return;
+  if (!there || is_written_in_place(path) || (rules.page && is_page(path))) return;
+  for (const std::string& folder : rules.folders)
+    check(!is_within(path, folder), "--output: '{}' is in the folder '{}', which is read; choose another {}",
+          path, folder, rules.choose);
+  if (rules.force) return;
   // A link to nothing is a name that the user made for a new file.
   check(!fs::exists(path, none), "{}: is there already; choose another {}, or --force to replace it", path,
         rules.choose);

@@ -12,11 +12,12 @@
 namespace isobar {
 
 struct OutputRules {
-  bool force = false;                    // a file that is there is replaced
-  bool page = false;                     // so is a page or a chart that isobar wrote, in any case
-  std::vector<std::string> inputs = {};  // files that the program reads: never written, by whatever name
-  std::string inputs_are = "files";      // "is one of the files that are read"
-  std::string choose = "name";           // what the user may choose another of
+  bool force = false;                     // a file that is there is replaced
+  bool page = false;                      // so is a page or a chart that isobar wrote, in any case
+  std::vector<std::string> inputs = {};   // files that the program reads: never written, by whatever name
+  std::vector<std::string> folders = {};  // whose files it may read: only its own pages in them are replaced
+  std::string inputs_are = "files";       // "is one of the files that are read"
+  std::string choose = "name";            // what the user may choose another of
 };
 
 // Throws Error where the output is an input, or is there and may not be replaced. What is in /dev is always written to.

@@ -224,37 +224,16 @@ std::function<std::string(const Json&)> obstacle_of(const Program& program, cons
   };
 }
 
-// The files and folders that the words of a command name, as --corpus FILE or --corpus=FILE, but for the output itself.
-std::vector<std::string> named_in(const std::vector<std::string>& words, const std::string& output) {
-  std::vector<std::string> names;
-  bool is_output = true;  // the first time that it is named
-  for (const std::string& word : words)
-    for (const std::string& name : {word, word.substr(word.find('=') + 1)}) {
-      std::error_code none;
-      const bool there = !name.empty() && std::filesystem::exists(name, none);
-      if (there && (name != output || !std::exchange(is_output, false))) names.push_back(name);
-      if (name == word && word.find('=') == std::string::npos) break;
-    }
-  return names;
-}
-
-// Throws Error where a file that the user names may not be written, the run's own results and what it reads among them.
-void check_output_of(const Program& program, const std::string& output, const RunOptions& options) {
-  namespace fs = std::filesystem;
-  std::error_code none;
-  OutputRules rules{.force = options.force, .page = true, .inputs_are = "files"};
-  for (const std::string& name : named_in(options.arguments, output)) {
-    rules.inputs.push_back(name);
-    if (!fs::is_directory(name, none) || fs::equivalent(name, options.folder, none)) continue;
-    for (fs::path at = fs::weakly_canonical(output, none).parent_path(); at.has_relative_path();
-         at = at.parent_path())
-      check(!fs::equivalent(at, name, none),
-            "--output: '{}' is in the folder '{}', which is read; choose another name", output, name);
-  }
+// Throws Error where a file that the user names may not be written: the run's own results, and what the run may read.
+void check_output_of(const Program& program, const std::string& output, const RunOptions& options,
+                     const std::string& config_file) {
   check(!is_file_of_run(output, options.folder, program.name),
         "--output: '{}' is a file of the run's own results in '{}'; choose another name", output,
         options.folder);
-  check_output(output, rules);
+  std::vector<std::string> read = {config_file, options.resume};
+  for (const Json& value : options.config)  // any text may name a file or a folder, as --corpus does
+    if (value.is_string()) read.push_back(value.get<std::string>());
+  check_output(output, {.force = options.force, .page = true, .inputs = read, .folders = read});
 }
 
 Plan plan_of(const Program& program, HasFields& config, const std::vector<std::string>& arguments,
@@ -296,11 +275,11 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
                            : default_threads(ranks));
   for (const Printer& printer : program.printers)
     if (printer.flag == line.printer) {
-      if (printer.writes) check_output_of(program, *printer.file, options);
+      if (printer.writes) check_output_of(program, *printer.file, options, line.config_file);
       return {printer.flag, printer.text, options};
     }
   if (program.output != nullptr && !program.output->empty())
-    check_output_of(program, *program.output, options);
+    check_output_of(program, *program.output, options, line.config_file);
   check(line.resume.empty() || !line.out.empty() || line.force ||
             !std::filesystem::exists(options.folder + "/summary.json"),
         "--resume: '{}' holds a finished run: nothing is left to do", line.resume);

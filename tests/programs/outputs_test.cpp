@@ -121,12 +121,14 @@ TEST_CASE("no program writes its page over what the same command reads, nor with
   ran("train_lm", "--tiny --corpus synthetic --max_iters 2 --out a", folder.path());
   run_command("\"$BIN\"/train_lm --tiny --corpus synthetic --print-config > c.json", folder.path());
   const std::string config = file_text(folder / "c.json");
+  folder.write("of_text.json", R"({"corpus": "my.txt"})");
   const std::pair<std::string, std::string> commands[] = {
       {"duel layernorm rmsnorm --tiny --corpus my.txt -o my.txt --force",
        "is one of the files that are read"},
       {"train_lm --tiny --corpus=my.txt --tape-page my.txt --force", "is one of the files that are read"},
       {"train_lm --config c.json --tape-page ./c.json --force", "is one of the files that are read"},
-      {"train_lm --init_from a --tape-page a/checkpoints/best.safetensors --out b --force",
+      {"train_lm --config of_text.json --tape-page my.txt --force", "is one of the files that are read"},
+      {"train_lm --init_from a --tape-page a/checkpoints/step_000002.safetensors --out b --force",
        "is in the folder 'a', which is read"},
       {"train_lm --resume a --tape-page a/metrics.jsonl --force",
        "is a file of the run's own results in 'a'"}};
@@ -138,6 +140,8 @@ TEST_CASE("no program writes its page over what the same command reads, nor with
   CHECK(file_text(folder / "c.json") == config);
   ran("train_lm", "--tiny --corpus my.txt --tape-page page.html --out b", folder.path());
   ran("train_lm", "--tiny --corpus my.txt --tape-page page.html --out b --force", folder.path());
+  // A page in a folder that is read is new, or a page.
+  for (int i = 0; i < 2; ++i) ran("train_lm", "--init_from a --tape-page a/page.html", folder.path());
 }
 
 TEST_CASE("a folder whose name begins as an option does is named as a command takes it") {
