@@ -498,40 +498,36 @@ struct Theirs {
   }
 };
 
-// 100 steps of two blocks. The loss of each step is compared, and all parameters at the end.
-void language_model() {
+// So many steps of two blocks: the loss of each is compared, and all parameters at the end. before_step(ours, theirs,
+// step) sets their rates.
+void train_both(const char* name, const Model::Config& config, uint64_t steps, const auto& before_step) {
   Count count;
-  const Model::Config config{31, 20, 2, 2, 16, 0.1};
   Ours ours(config);
   Theirs theirs(config);
-  for (uint64_t step = 0; step < 100; ++step) {
+  for (uint64_t step = 0; step < steps; ++step) {
+    before_step(ours, theirs, step);
     const spec::Array<float> loss = ours.step(step, 3, 17);
     compare(count, fmt::format("loss of step {}", step), loss, theirs.step(step, 3, 17));
     count.runs += 1;
   }
   for (size_t i = 0; i < theirs.weights.size(); ++i)
     compare(count, fmt::format("parameter {}", i), ours.model.parameters[i].value(), theirs.weights[i]);
-  report("language model", count);
+  report(name, count);
 }
 
-// 20 steps of two blocks with rotary positions, whose learning rate follows a cosine.
+void language_model() {
+  train_both("language model", {31, 20, 2, 2, 16, 0.1}, 100, [](Ours&, Theirs&, uint64_t) {});
+}
+
+// With rotary positions, and a learning rate that follows a cosine.
 void rotary_model() {
-  Count count;
-  const Model::Config config{31, 20, 2, 2, 16, 0.1, 1e4};
-  Ours ours(config);
-  Theirs theirs(config);
   const spec::WarmupCosine ours_rate{1e-2, 1e-3, 4, 18};
   const isobar::WarmupCosine theirs_rate{1e-2, 1e-3, 4, 18};
-  for (uint64_t step = 0; step < 20; ++step) {
-    ours.adam.lr = ours_rate(static_cast<Int>(step));
-    theirs.optimizer.set_lr(theirs_rate(static_cast<Int>(step)));
-    const spec::Array<float> loss = ours.step(step, 3, 17);
-    compare(count, fmt::format("loss of step {}", step), loss, theirs.step(step, 3, 17));
-    count.runs += 1;
-  }
-  for (size_t i = 0; i < theirs.weights.size(); ++i)
-    compare(count, fmt::format("parameter {}", i), ours.model.parameters[i].value(), theirs.weights[i]);
-  report("rope, AdamW, cosine", count);
+  train_both("rope, AdamW, cosine", {31, 20, 2, 2, 16, 0.1, 1e4}, 20,
+             [&](Ours& ours, Theirs& theirs, uint64_t step) {
+               ours.adam.lr = ours_rate(static_cast<Int>(step));
+               theirs.optimizer.set_lr(theirs_rate(static_cast<Int>(step)));
+             });
 }
 
 // What the engine alone computes: a synthetic text, and tokens that a model draws after 5 steps.
