@@ -24,6 +24,7 @@
 #include "provenance.h"
 #include "result_folder.h"
 #include "run_log.h"
+#include "spool.h"
 #include "stats.h"
 
 namespace isobar {
