@@ -47,6 +47,10 @@ TEST_CASE("a file that would grow beyond the limit is refused, and no part of it
 TEST_CASE(
     "where the disk of temporary files is full, the message names it, not the device that is written to") {
   const TemporaryFolder folder;
+  if (limited("ulimit -f 0", "isobar --version", folder).code != 0) {
+    MESSAGE("not tried: this build writes a file to start, as ThreadSanitizer's does");
+    return;
+  }
   folder.write("t.txt", "to be or not to be");
   const Outcome full = run_command(
       "mkdir temporaries; export TMPDIR=\"$PWD\"/temporaries; (ulimit -f 0; exec \"$BIN\"/isobar prepare t.txt "
