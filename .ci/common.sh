@@ -14,9 +14,28 @@ long_packages="valgrind debootstrap python3-clang python3-regex python3-torch li
 say() { printf 'isobar: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 2; }
 
+# Where there is no apt: stops unless tools and libraries are here, with the command that INSTALL.md has for this
+# system.
+need_libraries() {
+  local name manager command missing=()
+  for name in "${CXX:-c++}" cmake ninja pkg-config; do
+    command -v "$name" >/dev/null || missing+=("$name")
+  done
+  for name in openblas tbb fmt hdf5 libutf8proc zlib libxxhash spdlog; do
+    pkg-config --exists "$name" 2>/dev/null || missing+=("$name")
+  done
+  ((${#missing[@]})) || { say "no apt here; taking the libraries as they are"; return 0; }
+  for manager in dnf pacman brew; do
+    command -v "$manager" >/dev/null || continue
+    command=$(sed -n "s/.*\`\([a-z ]*$manager [^\`]*\)\`.*/\1/p" INSTALL.md)
+    fail "no apt here, and these are missing: ${missing[*]}. Install them with: $command"
+  done
+  fail "no apt here, and these are missing: ${missing[*]}. INSTALL.md has a Dockerfile's command for any system"
+}
+
 # Installs those of the named Debian packages that are missing; without any, nothing is touched.
 install_missing() {
-  command -v dpkg-query >/dev/null || { say "no dpkg here; taking the libraries as they are"; return 0; }
+  command -v apt-get >/dev/null || { need_libraries; return 0; }
   local package missing=() as_root=()
   for package in "$@"; do
     [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||

@@ -48,6 +48,16 @@ ln -s "$(command -v bash)" "$(command -v cat)" "$machine/few"
 path=$machine/bin:$machine/few user_id=1000 missing=cmake on_machine "a user without sudo is told what to do" "$install" 2 "" \
   "isobar: neither root nor sudo; as root: apt-get install cmake"
 
+# A machine with dnf and no apt: what is missing is told in its words, before anything is done.
+mkdir "$machine/fedora"
+ln -s "$(command -v bash)" "$(command -v dirname)" "$(command -v sed)" "$machine/fedora"
+for name in c++ cmake dnf; do ln -s /bin/false "$machine/fedora/$name"; done
+path=$machine/fedora on_machine "run.sh without apt names the packages" "./run.sh --build-only" 2 "" \
+  "isobar: no apt here, and these are missing: ninja pkg-config openblas tbb fmt hdf5 libutf8proc zlib libxxhash spdlog. Install them with: sudo dnf install gcc-c++ cmake ninja-build"
+for name in ninja pkg-config; do ln -s /bin/true "$machine/fedora/$name"; done
+path=$machine/fedora on_machine "and takes the libraries where all are there" "$install" 0 "" \
+  "isobar: no apt here; taking the libraries as they are"
+
 for script in run.sh test.sh; do
   on_machine "$script --help" "./$script --help" 0 "" "usage: ./$script"
   missing="g++" on_machine "$script refuses what it does not know" "./$script --frobnicate" 2 ""
