@@ -1,7 +1,8 @@
 """A clean root of Debian or Ubuntu, made by debootstrap, and layers over it in which programs run, apart from this machine's
 processes and, unless told otherwise, without a network. Needs root."""
-import os, shutil, subprocess, sys
+import os, pathlib, shutil, subprocess, sys
 
+HOUSE = pathlib.Path(__file__).resolve().parents[2]
 DOCKERS = "chown,dac_override,fowner,fsetid,kill,setgid,setuid,setpcap,net_bind_service,net_raw,sys_chroot,mknod,audit_write,setfcap"
 # In a mount and process namespace of its own: $1 is the folder of a root's layer, $2 the layers below it, the rest what runs in it.
 ENTER = """set -e
@@ -41,6 +42,14 @@ class Layer:
         shutil.copy("/etc/resolv.conf", self.upper / "etc")
 
 
+def tree_of(place):
+    """The files that git knows, as they are, in a new folder."""
+    place.mkdir(parents=True)
+    files = subprocess.run(["git", "-C", HOUSE, "ls-files", "-z"], check=True, stdout=subprocess.PIPE).stdout
+    pack = subprocess.run(["tar", "-C", HOUSE, "--null", "-cf-", "-T-"], input=files, check=True, stdout=subprocess.PIPE).stdout
+    subprocess.run(["tar", "-C", place, "--no-same-owner", "-xf-"], input=pack, check=True)
+
+
 failures = []
 
 
@@ -61,7 +70,7 @@ def bare_root(release, place):
     """A release of Debian, or of Ubuntu, from the mirror that debootstrap itself takes for it."""
     if (place / "usr").exists():
         return
-    debian, scripts = release == "bookworm", "/usr/share/debootstrap/scripts"
+    debian, scripts = release in ("bookworm", "trixie", "sid"), "/usr/share/debootstrap/scripts"
     script = f"{scripts}/{release if os.path.exists(f'{scripts}/{release}') else 'gutsy'}"  # all of Ubuntu's are one
     words = ["--components=main"] if debian else ["--no-check-gpg", "--components=main,universe"]
     subprocess.run(["debootstrap", "--variant=minbase", *words, release, place, "", script], check=True, stdout=subprocess.DEVNULL)

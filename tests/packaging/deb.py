@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Installs the Debian package in a clean root of Debian 12, as a student does: deb.py isobar_….deb [--base ROOT]
+"""Installs the Debian package in a clean root, as a student does: deb.py isobar_….deb [--release NAME] [--base ROOT] [--native BUILD]
 
 dpkg and apt install it there with what it depends on; then, without a network and as an ordinary user, a student's tree of each
 of a few assignments is built and checked against /usr: the stubs fail, the reference passes all public tests. A program of the
-package runs. Needs root, debootstrap and a network. Exit code: 0 when all holds, 1 when not, 77 (skipped) where it cannot be tried."""
-import argparse, pathlib, shutil, sys, tempfile
+package runs, and with --native trains a language model to the bytes of that build. A package of arm64 is unpacked beside arm64's
+libraries, and qemu runs its programs. Needs root, debootstrap and a network. Exit code: 0 when all holds, 1 when not, 77 (skipped)
+where it cannot be tried."""
+import argparse, pathlib, shutil, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -20,6 +22,16 @@ apt-get -qy --no-install-recommends install ./isobar.deb
 dpkg --verify isobar
 useradd -m student
 """
+UNPACK = """set -e
+export DEBIAN_FRONTEND=noninteractive
+dpkg --add-architecture arm64
+apt-get -q update
+libraries=$(dpkg --field isobar.deb Depends | tr ',' '\\n' | sed -n 's/^ *\\(lib[^ ]*[0-9t]\\)\\( .*\\)*$/\\1:arm64/p' | grep -v -e -dev)
+apt-get -qy --no-install-recommends install qemu-user $libraries
+dpkg --extract isobar.deb /
+"""
+TRAINING = "--n_layer 2 --n_head 4 --n_embd 64 --block_size 32 --batch_size 8 --max_iters 60 --eval_interval 30 --eval_iters 2 --threads 2".split()
+NUMBERS = ["metrics.jsonl", "modules.jsonl"]
 
 
 def checked(layer, assignment, with_reference):
@@ -33,24 +45,46 @@ def checked(layer, assignment, with_reference):
     return code, (said.strip().splitlines() or ["nothing"])[-1]
 
 
+def trained(layer, program, native, folder):
+    """A language model trains in the root, and by a build of this machine: the same bytes."""
+    start = time.monotonic()
+    code, said = layer.run(clean_root.MACHINE, *program, *TRAINING, "--out", "/run_of_package")
+    there = time.monotonic() - start
+    start = time.monotonic()
+    subprocess.run([native / "bin/train_lm", *TRAINING, "--out", folder / "native"], check=True, stdout=subprocess.DEVNULL)
+    here = time.monotonic() - start
+    same = code == 0 and all((layer.upper / "run_of_package" / name).read_bytes() == (folder / "native" / name).read_bytes() for name in NUMBERS)
+    expect(same, f"{program[-1]} {' '.join(TRAINING)} gives the bytes of a native build: {there:.1f} s, native {here:.1f} s" if same
+           else f"the training differs from a native build's: {said[-1500:]}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("deb", type=pathlib.Path)
+    parser.add_argument("--release", choices=["bookworm", "trixie"], default="bookworm")
     parser.add_argument("--base", type=pathlib.Path, help="where the bare root is kept")
+    parser.add_argument("--native", type=pathlib.Path, help="a build of this machine")
     arguments = parser.parse_args()
     clean_root.needed()
+    foreign = arguments.deb.stem.endswith("_arm64")
+    print(f"{arguments.deb.name} in a root of {arguments.release}")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        base = arguments.base or folder / "base"
-        clean_root.bare_root("bookworm", base)
+        base = (arguments.base or folder / "base").resolve()
+        base.parent.mkdir(parents=True, exist_ok=True)
+        clean_root.bare_root(arguments.release, base)
         layer = clean_root.Layer(folder / "layer", [base])
         layer.add_network()
         shutil.copy(arguments.deb, layer.upper / "isobar.deb")
-        code, said = layer.run(clean_root.MACHINE, "/bin/sh", "-c", INSTALL, network=True)
-        expect(code == 0, f"installed with all that it depends on, every file as packed{'' if code == 0 else ': ' + said[-1500:]}")
-        code, said = layer.run(clean_root.MACHINE, "/usr/bin/isobar", "--version")
+        code, said = layer.run(clean_root.MACHINE, "/bin/sh", "-c", UNPACK if foreign else INSTALL, network=True)
+        done = "unpacked beside its libraries" if foreign else "installed with all that it depends on, every file as packed"
+        expect(code == 0, f"{done}{'' if code == 0 else ': ' + said[-1500:]}")
+        emulated = ["qemu-aarch64"] if foreign else []
+        code, said = layer.run(clean_root.MACHINE, *emulated, "/usr/bin/isobar", "--version")
         expect(code == 0, f"isobar --version: {said.strip()[:100]}")
-        for name in ASSIGNMENTS if not failures else []:
+        if arguments.native and not failures:
+            trained(layer, [*emulated, "/usr/bin/train_lm"], arguments.native, folder)
+        for name in ASSIGNMENTS if not failures and not foreign else []:
             assignment = course.Assignment(name)
             count = len(assignment.public())
             code, last = checked(layer, assignment, with_reference=False)
