@@ -59,7 +59,7 @@ std::string name_of(const Json& part) {
   return part.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
 }
 
-const Json& member(const Json& object, const char* key, Json::value_t type, const std::string& where) {
+const Json& member(const Json& object, const char* key, Json::value_t type, std::string_view where) {
   check(object.is_object() && object.contains(key) && object[key].type() == type, "{} has no {} '{}'", where,
         Json(type).type_name(), key);
   return object[key];
