@@ -1,20 +1,19 @@
 #include "blas.h"
 
-#include <cblas.h>
 #include <sys/mman.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "blas_plugin.h"
 #include "error.h"
 #include "kernels/gemm.h"
 #include "parallel.h"
-
-// OpenBLAS's own, which no header of it declares. Weak: a build of it may hide them.
-extern "C" __attribute__((weak)) void* blas_memory_alloc(int procedure);
-extern "C" __attribute__((weak)) void blas_memory_free(void* buffer);
+#include "plugin.h"
 
 namespace isobar {
 namespace {
@@ -40,31 +39,54 @@ bool room_for(int64_t buffers) {
   return fits;
 }
 
-// OpenBLAS keeps a buffer that was freed, and takes it again.
-void map_buffers(int64_t count) {
-  if (blas_memory_alloc == nullptr || blas_memory_free == nullptr) return;
-  std::vector<void*> buffers;
-  for (int64_t i = 0; i < count; ++i) buffers.push_back(blas_memory_alloc(0));
-  for (void* buffer : buffers) blas_memory_free(buffer);
+// OpenBLAS starts a thread for each CPU when it is loaded, unless the environment forbids it. Nobody uses them
+// here, and where address space is short (ulimit -v) they wait for buffers for ever.
+const BlasPlugin* load_openblas() {
+  constexpr const char* name = "OPENBLAS_NUM_THREADS";
+  const char* const set = std::getenv(name);
+  const std::optional<std::string> before = set != nullptr ? std::optional<std::string>(set) : std::nullopt;
+  ::setenv(name, "1", 1);
+  void* const function = open_plugin({.file = "libisobar_openblas.so",
+                                      .function = "isobar_blas_plugin",
+                                      .asked = "products by OpenBLAS were asked for",
+                                      .package = "libopenblas-dev",
+                                      .instead = "take our own"});
+  const BlasPlugin* const plugin = reinterpret_cast<decltype(&isobar_blas_plugin)>(function)();
+  before ? ::setenv(name, before->c_str(), 1) : ::unsetenv(name);
+  return plugin;
+}
+
+// Opened by the first WithProducts(Products::openblas), and never closed.
+const BlasPlugin& openblas() {
+  static const BlasPlugin* const plugin = load_openblas();
+  return *plugin;
+}
+
+// Makes OpenBLAS map the buffers that products on all threads need, once. It would try for ever where there is
+// no address space for them (ulimit -v): this throws Error.
+void reserve_buffers() {
+  static std::atomic<int64_t> reserved = 0;
+  static std::mutex reserving;
+  const int64_t wanted = std::min<int64_t>(threads(), most_buffers);
+  if (reserved.load(std::memory_order_acquire) >= wanted) return;
+  const std::lock_guard lock(reserving);
+  if (reserved >= wanted) return;
+  check(
+      room_for(wanted - reserved),
+      "OpenBLAS: wanted {} MiB of address space for each of {} threads, and {} beside them, got less; raise the "
+      "limit (ulimit -v) or take fewer threads",
+      buffer_bytes >> 20, wanted, spare_bytes >> 20);
+  openblas().map_buffers(wanted);
+  reserved.store(wanted, std::memory_order_release);
 }
 
 template <class T>
 void call_blas(const Gemm<T>& p) {
-  [[maybe_unused]] static const bool one_thread = (openblas_set_num_threads(1), true);
-  reserve_blas_buffers();
-  if (p.start.data != nullptr) p.copy_start();
-  const bool a_by_rows = p.a.by_rows(p.k), b_by_rows = p.b.by_rows(p.n);
-  const auto call = [&](auto* gemm) {
-    gemm(CblasRowMajor, a_by_rows ? CblasNoTrans : CblasTrans, b_by_rows ? CblasNoTrans : CblasTrans,
-         static_cast<blasint>(p.m), static_cast<blasint>(p.n), static_cast<blasint>(p.k), 1, p.a.data,
-         static_cast<blasint>(a_by_rows ? p.a.row : p.a.column), p.b.data,
-         static_cast<blasint>(b_by_rows ? p.b.row : p.b.column), p.start.data != nullptr ? 1 : 0, p.c.data,
-         static_cast<blasint>(p.c.row));
-  };
+  reserve_buffers();
   if constexpr (std::is_same_v<T, float>)
-    call(cblas_sgemm);
+    openblas().multiply_f32(p);
   else
-    call(cblas_dgemm);
+    openblas().multiply_f64(p);
 }
 
 std::atomic<Products> products = Products::own;
@@ -113,7 +135,7 @@ void in_tiles(const Gemm<T>& p, int64_t most, int64_t narrowest, int64_t unit,
 // The borders of our kernel's tiles do not (gemm.h), so it makes only as many as the threads need.
 template <class T>
 void gemm(const Gemm<T>& p) {
-  constexpr int64_t limit = std::numeric_limits<blasint>::max();
+  constexpr int64_t limit = std::numeric_limits<int>::max();
   check(std::max({p.m, p.n, p.k, p.a.row, p.a.column, p.b.row, p.b.column, p.c.row}) <= limit,
         "gemm: dimensions must be below 2^31, got {} x {} x {}", p.m, p.n, p.k);
   assert(p.valid());
@@ -130,29 +152,22 @@ void gemm(const Gemm<T>& p) {
 template void gemm(const Gemm<float>&);
 template void gemm(const Gemm<double>&);
 
-WithProducts::WithProducts(Products wanted) : before_(products.exchange(wanted)) {}
+WithProducts::WithProducts(Products wanted) : before_(products) {
+  if (wanted == Products::openblas) openblas();
+  products = wanted;
+}
 WithProducts::~WithProducts() { products = before_; }
 
-void reserve_blas_buffers() {
-  static std::atomic<int64_t> reserved = 0;
-  static std::mutex reserving;
-  const int64_t wanted = std::min<int64_t>(threads(), most_buffers);
-  if (reserved.load(std::memory_order_acquire) >= wanted) return;
-  const std::lock_guard lock(reserving);
-  if (reserved >= wanted) return;
-  check(
-      room_for(wanted - reserved),
-      "OpenBLAS: wanted {} MiB of address space for each of {} threads, and {} beside them, got less; raise the "
-      "limit (ulimit -v) or take fewer threads",
-      buffer_bytes >> 20, wanted, spare_bytes >> 20);
-  map_buffers(wanted);
-  reserved.store(wanted, std::memory_order_release);
+Products products_from_name(const std::string& name) {
+  check(name == "own" || name == "openblas", "products: wanted own or openblas, got '{}'", name);
+  return name == "own" ? Products::own : Products::openblas;
 }
 
-std::string blas_core() { return openblas_get_corename(); }
+std::string blas_core() { return products == Products::own ? kernels::register_name : openblas().core(); }
 
 std::string blas_version() {
-  const std::string config = openblas_get_config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH …"
+  if (products == Products::own) return "own";
+  const std::string config = openblas().config();
   const size_t space = config.find(' ', config.find(' ') + 1);
   return config.substr(0, space);
 }

@@ -68,12 +68,13 @@ template <class T>
 void gemm(const Gemm<T>& product);
 
 // Who computes products. `openblas`: OpenBLAS where it is faster, which is for few multiply-adds; its bits are
-// those of the kernels that it chose for the CPU. It is held at one thread a call: its own threading changes
-// bits with the thread count and slows skinny products. Its tiles depend on the shape alone, so the bits do
-// not depend on the number of threads.
+// those of the kernels that it chose for the CPU. It is held at one thread a call, in the program's own calls
+// too (openblas_set_num_threads(1)): its own threading changes bits with the thread count and slows skinny
+// products. Its tiles depend on the shape alone, so the bits do not depend on the number of threads.
 enum class Products { own, openblas };
 
-// For all threads, while it lives.
+// For all threads, while it lives. OpenBLAS is a plugin, opened here for the first time. Throws Error where there
+// is none.
 class WithProducts {
  public:
   [[nodiscard]] explicit WithProducts(Products wanted);
@@ -84,12 +85,12 @@ class WithProducts {
   const Products before_;
 };
 
-// Makes OpenBLAS map the buffers that products on all threads need, once; gemm() does so too. OpenBLAS itself
-// would try for ever where there is no address space for them (ulimit -v): this throws Error.
-void reserve_blas_buffers();
+// "own" or "openblas"; throws Error for any other name.
+Products products_from_name(const std::string& name);
 
-// The name of the kernels that OpenBLAS chose for this CPU ("SkylakeX", "Haswell", …), and its version.
-std::string blas_core();
+// Who computes products now: "own" or "OpenBLAS 0.3.21"; and by what: our own kernels by the registers that they
+// were built for ("AVX-512", "AVX2", "NEON"), OpenBLAS by those that it chose for this CPU ("SkylakeX", …).
 std::string blas_version();
+std::string blas_core();
 
 }  // namespace isobar

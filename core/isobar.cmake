@@ -1,8 +1,6 @@
 # isobar::isobar: arrays, tape, ops, layers, optimizers, and the loader of data/.
 find_package(TBB REQUIRED)
 find_package(fmt REQUIRED)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 
 # ThreadSanitizer sees all of the threads of its own pool, and little of TBB's.
 if(ISOBAR_SANITIZE MATCHES thread)
@@ -17,7 +15,7 @@ set(light_data dataset loader)
 list(TRANSFORM light_data REPLACE "(.+)" "data/\\1.h" OUTPUT_VARIABLE light_headers)
 file(GLOB sources CONFIGURE_DEPENDS
   core/*.cpp core/ranks/*.cpp autograd/*.cpp autograd/ops/*.cpp nn/*.cpp optim/*.cpp)
-list(FILTER sources EXCLUDE REGEX "/(thread_pool_tbb|ranks_mpi)\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "/(thread_pool_tbb|ranks_mpi|openblas_plugin)\\.cpp$")
 # Where this is included, g++ warns of types that hold those of an unnamed namespace.
 set_source_files_properties(core/blas.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
@@ -26,7 +24,7 @@ isobar_headers(core core/ranks autograd nn optim)
 install(FILES ${light_headers} DESTINATION ${include_dir}/data)
 target_include_directories(isobar INTERFACE
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(isobar PUBLIC fmt::fmt PRIVATE ${thread_library} PkgConfig::OPENBLAS)
+target_link_libraries(isobar PUBLIC fmt::fmt PRIVATE ${thread_library} ${CMAKE_DL_LIBS})
 target_compile_definitions(isobar PRIVATE ISOBAR_ARCH="${ISOBAR_ARCH}")
 if(ISOBAR_VALGRIND)
   set_source_files_properties(core/memory.cpp PROPERTIES COMPILE_DEFINITIONS ISOBAR_VALGRIND

@@ -57,8 +57,7 @@ constexpr int64_t grain_of_rows(int64_t size, int64_t elements) {
 // body. No other thread may be in parallel_for during the call.
 //
 // This binds the whole process: a program's own loops of TBB use no more threads either
-// (tbb::global_control). And from Isobar's first product on OpenBLAS uses one thread, in the program's own
-// calls too (openblas_set_num_threads(1)).
+// (tbb::global_control).
 void set_threads(int count);
 int threads();
 

@@ -130,6 +130,6 @@ int obey(verbs::Words words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  begin_process(argv);
+  begin_process();
   return exit_code_of("isobar", stderr, [&] { return obey({argv + 1, argv + argc}); });
 }

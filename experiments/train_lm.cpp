@@ -3,6 +3,7 @@
 // Claims put to the test: nanoGPT's README reports a validation loss of 1.88 (over 20 batches) for its CPU
 // setting on Tiny Shakespeare, `--preset nanogpt_cpu` here; source 003 says that deep Transformers cannot be
 // trained without normalization, `--norm none`.
+#include "../core/blas.h"
 #include "../data/utf8_stream.h"
 #include "../nn/lm/lm.h"
 #include "../nn/nn.h"
@@ -109,6 +110,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
           std::filesystem::is_regular_file(config.corpus),
       "--corpus: '{}', which the checkpoint names, is no regular file here; name the text that the run learned from",
       config.corpus);
+  const WithProducts products(products_from_name(config.products));
+  run.environment()["blas"] = blas_version();
+  run.environment()["blas_core"] = blas_core();
   const std::shared_ptr<const Tokenizer> known = tokenizer_of_start(run, config, start);
   const Corpus corpus =
       known ? open_corpus_with(config.corpus, *known) : open_corpus(config.corpus, config.tokenizer);

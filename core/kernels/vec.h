@@ -34,10 +34,17 @@ namespace isobar::kernels {
 
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64;
+inline constexpr const char* register_name = "AVX-512";
 #elif defined(__AVX2__) && defined(__FMA__)
 inline constexpr int register_bytes = 32;
+inline constexpr const char* register_name = "AVX2";
 #else
 inline constexpr int register_bytes = 16;
+#ifdef __aarch64__
+inline constexpr const char* register_name = "NEON";
+#else
+inline constexpr const char* register_name = "128 bits";
+#endif
 #endif
 
 // Names the registers that code was compiled for. Two files of one program must agree on it, because inline

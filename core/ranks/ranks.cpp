@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,7 +9,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+
+#include "../plugin.h"
 
 namespace isobar {
 namespace {
@@ -39,28 +39,17 @@ const Launcher* launcher_here() {
   return nullptr;
 }
 
-// Where programs stand in bin/, plugins stand in lib/isobar/ beside it; else where they were installed.
-void* open_plugin(const std::string& name) {
-  std::error_code none;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", none);
-  for (const std::string& folder :
-       {(program.parent_path() / "../lib/isobar").string(), std::string(ISOBAR_PLUGINS)})
-    if (void* const plugin = ::dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_GLOBAL)) return plugin;
-  return nullptr;
-}
-
 std::unique_ptr<RankLink> link_here() {
   const Launcher* const launcher = launcher_here();
   if (launcher == nullptr) return nullptr;
-  void* const plugin = open_plugin(launcher->plugin);
-  const char* const why = plugin == nullptr ? ::dlerror() : "";
-  check(plugin != nullptr,
-        "{} started several processes ({} is {}), but this isobar has no {}: install {}, configure and build "
-        "again, or start one process without it ({})",
-        launcher->name, launcher->rank, std::getenv(launcher->rank), launcher->plugin, launcher->package,
-        why == nullptr ? "" : why);
-  const auto make = reinterpret_cast<MakeRankLink*>(::dlsym(plugin, "isobar_rank_link"));
-  check(make != nullptr, "{} is of another isobar; build it again", launcher->plugin);
+  const std::string asked = fmt::format("{} started several processes ({} is {})", launcher->name,
+                                        launcher->rank, std::getenv(launcher->rank));
+  auto* const make = reinterpret_cast<MakeRankLink*>(open_plugin({.file = launcher->plugin,
+                                                                  .function = "isobar_rank_link",
+                                                                  .asked = asked,
+                                                                  .package = launcher->package,
+                                                                  .instead = "start one process without it",
+                                                                  .global = true}));
   return std::unique_ptr<RankLink>(make());
 }
 

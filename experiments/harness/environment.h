@@ -7,7 +7,7 @@
 namespace isobar {
 
 // "version" of Isobar, "commit" as below, "sources" (provenance.h), "compiler" ("g++ 12.2.0"), "cpu" (by /proc/cpuinfo), "threads" of
-// parallel_for, "blas" ("OpenBLAS 0.3.21"), and "blas_core", the kernels that it chose ("SkylakeX").
+// parallel_for, "blas", who multiplies ("own", "OpenBLAS 0.3.21"), and "blas_core", by what kernels ("AVX-512", "SkylakeX").
 Json current_environment();
 
 // Who computes: "2 threads", "4 ranks × 1 thread (Open MPI v4.1.4)".

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <array>
@@ -22,17 +21,6 @@
 
 namespace isobar {
 namespace {
-
-// OpenBLAS starts a thread for each CPU when it is loaded. Isobar uses none, and where address space is short
-// (ulimit -v) they wait for buffers for ever. Only the environment forbids them.
-void start_without_blas_threads(char** argv) {
-  rlimit limit{};
-  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
-  if (!limited || (threads != nullptr && std::string_view(threads) == "1")) return;
-  ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
-  ::execv("/proc/self/exe", argv);  // without /proc it goes on as it is
-}
 
 constexpr const char* out_of_memory = "out of memory; choose smaller sizes";
 
@@ -147,8 +135,7 @@ std::vector<char*> environment_of_child() {
 
 }  // namespace
 
-void begin_process(char** argv) {
-  start_without_blas_threads(argv);
+void begin_process() {
   std::signal(SIGXFSZ, SIG_IGN);
   // open() takes the lowest number that is free. The wrong way round, as reading and writing are to fail.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

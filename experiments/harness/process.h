@@ -8,9 +8,8 @@
 namespace isobar {
 
 // Closed standard streams are opened such that using them fails: no file becomes stdout. Beyond ulimit -f a
-// write fails in place of ending the process. Where address space is limited the program starts anew, with
-// the words argv, without OpenBLAS's threads.
-void begin_process(char** argv);
+// write fails in place of ending the process.
+void begin_process();
 
 // Messages are no longer than this: a list of all that may be chosen is shorter.
 inline constexpr size_t longest_message = 1200;

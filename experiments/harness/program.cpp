@@ -359,7 +359,7 @@ int run_program(const Program& program, HasFields& config, const std::vector<std
 
 int run_program(const Program& program, HasFields& config, int argc, char** argv,
                 const std::function<void(Run&)>& body) {
-  begin_process(argv);
+  begin_process();
   Program called = program;
   if (called.command.empty()) called.command = argv[0];
   const std::vector<std::string> arguments(argv + 1, argv + argc);

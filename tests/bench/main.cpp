@@ -16,6 +16,7 @@
 #include <regex>
 
 #include "../../autograd/recording.h"
+#include "../../core/blas.h"
 #include "../../core/parallel.h"
 #include "../../experiments/harness/environment.h"
 #include "../../experiments/harness/lists.h"
@@ -33,6 +34,7 @@ namespace {
 struct BenchOptions {
   std::string filter;
   int64_t threads = 1;
+  std::string products = "own";
   bool threads_given = false;
   TimingOptions timing;
   bool json = false, list = false;
@@ -75,6 +77,7 @@ Json counted(const Case& chosen) {
 }
 
 Json measured(const Case& chosen, const BenchOptions& line) {
+  const WithProducts products(products_from_name(line.products));
   if (line.counts) return counted(chosen);
   const Timing timing = time_step(chosen.setup(), line.timing);
   const double peak = peak_mib();  // before the limit takes memory of its own
@@ -82,6 +85,7 @@ Json measured(const Case& chosen, const BenchOptions& line) {
   const double limit = limit_of(chosen.work, {.min_seconds = std::min(0.05, line.timing.min_seconds)});
   Json result = {{"bench", chosen.name},
                  {"threads", line.threads},
+                 {"blas", blas_version()},
                  {"median_ms", timing.median_seconds * 1e3},
                  {"min_ms", timing.min_seconds * 1e3},
                  {"derived", rate},
@@ -103,6 +107,7 @@ Json run_in_child(const Case& chosen, const BenchOptions& line) {
   const TimingOptions& timing = line.timing;
   std::vector<std::string> words{"--only",        chosen.name,
                                  "--threads",     std::to_string(line.threads),
+                                 "--products",    line.products,
                                  "--min-time",    fmt::format("{}", timing.min_seconds),
                                  "--repetitions", std::to_string(timing.repetitions)};
   if (line.counts) words.push_back("--counts");
@@ -180,17 +185,10 @@ int keep_or_compare(const BenchOptions& line) {
   return result.fell.empty() ? 0 : 1;
 }
 
-// OpenBLAS reads OPENBLAS_CORETYPE when it is loaded; slower kernels than the CPU's own would be measured.
-void start_again_without_core_type(char** argv) {
-  if (std::getenv("OPENBLAS_CORETYPE") == nullptr) return;
-  unsetenv("OPENBLAS_CORETYPE");
-  execv("/proc/self/exe", argv);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  start_again_without_core_type(argv);
+  unsetenv("OPENBLAS_CORETYPE");  // slower kernels than the CPU's own would be measured
   BenchOptions line;
   Tool tool("bench", "How fast is the library, and how far from what the machine can do?",
             "bench --filter '^rmsnorm' --threads 1");
@@ -206,6 +204,7 @@ int main(int argc, char** argv) {
   tool.option("--check", line.check,
               "compare with it, with 1 thread and --threads; exits with 1 if a row fell");
   tool.option("--counts", line.counts, "with --check: counts only");
+  tool.option("--products", line.products, "who multiplies matrices", one_of({"own", "openblas"}));
   tool.option("--only", line.only, "run this case in this process");
   return tool.run(argc, argv, [&] {
     check(line.keep.empty() || line.check.empty(), "--keep and --check exclude each other: give one");

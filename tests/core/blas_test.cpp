@@ -183,10 +183,14 @@ TEST_CASE("dimensions that do not fit the library's 32-bit integers are refused"
 }
 
 TEST_CASE_TEMPLATE("gemm equals three loops, by our own kernel and by OpenBLAS", T, float, double) {
+  CHECK(blas_version() == "own");
   CHECK_FALSE(blas_core().empty());
-  CHECK(blas_version().substr(0, 9) == "OpenBLAS ");
   for (const Products products : {Products::own, Products::openblas}) {
     const WithProducts guard(products);
+    if (products == Products::openblas) {
+      CHECK(blas_version().substr(0, 9) == "OpenBLAS ");
+      CHECK_FALSE(blas_core().empty());
+    }
     for (Problem p : sizes)
       for (int flags = 0; flags < 8; ++flags) {
         p.transpose_a = flags & 1;

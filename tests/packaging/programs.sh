@@ -21,6 +21,14 @@ echo damaged >moved/share/isobar/tinyshakespeare.txt
 "$bin/train_lm" --tiny --force >damaged.txt 2>&1 && fail "train_lm read another text than the installed one"
 grep -q "$here/moved/share/isobar/tinyshakespeare.txt: this is not the file" damaged.txt || fail "$(cat damaged.txt)"
 
+# OpenBLAS is a plugin, which is loaded where it is asked for.
+! ldd "$bin/train_lm" | grep -i blas || fail "train_lm loads OpenBLAS unasked"
+"$bin/train_lm" --tiny --corpus synthetic --products openblas --out blas >blas.txt 2>&1 || fail "--products openblas: $(cat blas.txt)"
+grep -q '"blas": *"OpenBLAS' blas/summary.json || fail "the summary does not say that OpenBLAS multiplied"
+rm moved/lib/isobar/libisobar_openblas.so
+"$bin/train_lm" --tiny --corpus synthetic --products openblas --out none >none.txt 2>&1 && fail "--products openblas without its plugin"
+grep -q "this isobar has no libisobar_openblas.so: install libopenblas-dev" none.txt || fail "without the plugin: $(cat none.txt)"
+
 # bash-completion loads a file of the command's name.
 "$bin/isobar" completion bash >completion.txt
 for program in isobar decay_study train_lm; do

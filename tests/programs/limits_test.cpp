@@ -17,7 +17,6 @@ TEST_CASE("little address space is enough to start, and for a small training") {
     MESSAGE("not tried: this build needs more address space to start");
     return;
   }
-  // OpenBLAS's own threads would keep it from ending.
   CHECK(limited("ulimit -v 150000", "isobar --version", folder).code == 0);
   CHECK(limited("ulimit -v 900000", tiny_training(folder, 5) + " --out run --threads 2", folder).code == 0);
 }

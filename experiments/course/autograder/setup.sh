@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 export DEBIAN_FRONTEND=noninteractive
 apt-get -q update
-apt-get -qy --no-install-recommends install g++-12 cmake ninja-build pkg-config libopenblas-dev python3 bubblewrap util-linux
+apt-get -qy --no-install-recommends install g++-12 cmake ninja-build pkg-config python3 bubblewrap util-linux
 rm -rf /var/lib/apt/lists/*
 # isobar, and of what it needs the versions that it was built with.
 cp -r prefix/. /usr/local

@@ -83,8 +83,7 @@ class Bench:
             return self.run_ranks(label, cases)
         stdin = b"".join(tensors.request(c["call"], c["inputs"]) for c in cases)
         done, data = tensors.asked([self.program, str(self.labels.index(label))], stdin, timeout=SECONDS,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = SLOW if done is None else f"ended with {done.returncode}" if done.returncode else None
         found = tensors.answers(data)
         faults = [(case, course.fault(case, *answer)) for case, answer in zip(cases, found)]

@@ -300,4 +300,4 @@ def enter(means, argv, folder, system, readable, writable, environment, tasks):
         landlock.lock([*system, *DEVICES, "/proc", *readable], writable)
         calls.confine(system == SYSTEM)
     os.execve(argv[0], argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
-                              "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment})
+                              "OMP_NUM_THREADS": "1", **environment})

@@ -125,8 +125,7 @@ class Local:
             stdin.seek(0)
             return subprocess.Popen(argv, stdin=stdin, stdout=subprocess.DEVNULL, stderr=words,
                                     pass_fds=[3, link.fileno()], preexec_fn=lambda: os.dup2(out.fileno(), 3),
-                                    env={**os.environ, "LINK": str(link.fileno()),
-                                         "OPENBLAS_NUM_THREADS": "1"})
+                                    env={**os.environ, "LINK": str(link.fileno())})
 
     @staticmethod
     def ended(process, seconds):

@@ -87,6 +87,9 @@ void LmConfig::fields(Fields& f) {
   f("on_nan", on_nan, "what a loss or gradient that is not finite does: end the run, or drop the step",
     {"stop", "skip"});
   f("anomaly", anomaly, "check the result of every op, forward and backward, at every step");
+  f("products", products,
+    "who multiplies matrices: own has the same bits everywhere; openblas has those of its kernels for the CPU",
+    {"own", "openblas"});
   f("eval_interval", eval_interval, "steps between evaluations", at_least(1));
   f("eval_iters", eval_iters, "batches in an evaluation (in the last one up to 200)", at_least(1));
   f("log_interval", log_interval, "steps between two log steps, at which every module is measured",

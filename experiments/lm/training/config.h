@@ -54,6 +54,7 @@ struct LmConfig : HasFields {
   double grad_clip = 1;
   std::string on_nan = "stop";
   bool anomaly = false;
+  std::string products = "own";
 
   int64_t eval_interval = 250;
   int64_t eval_iters = 20;

@@ -199,7 +199,7 @@ std::string report_of(const BadStep& step, const StepFinding& found) {
 }  // namespace
 
 std::string this_build() {
-  return fmt::format("isobar {}, OpenBLAS {} {}", isobar_version(), blas_version(), blas_core());
+  return fmt::format("isobar {}, products: {}, {}", isobar_version(), blas_version(), blas_core());
 }
 
 void save_bad_step(const std::string& path, const BadStep& step) {
@@ -232,6 +232,7 @@ std::string BadRow::text() const {
 
 StepFinding examine(const BadStep& step) {
   const LmConfig config = config_of(step.before);
+  const WithProducts products(products_from_name(config.products));
   Rerun run{step, model_of(step.before)};
   const int64_t pieces = config.gradient_accumulation_steps;
   const Rng masks(step.masks_key);

@@ -1,0 +1,3 @@
+#include <isobar/lm.h>
+
+int main() { isobar::check_sampling({}); }
