@@ -63,9 +63,9 @@ struct IndexedLines {
         small(index.strides()),
         large(array.strides()),
         count(index[dim]),
-        small_step(small[dim]),
+        small_step(small[index.index(dim)]),
         rows(array[dim]),
-        large_step(large[dim]) {}
+        large_step(large[array.index(dim)]) {}
 
   // body(start in the small array, start in the large one) for every line.
   template <class Body>
