@@ -38,7 +38,8 @@ install_missing() {
   command -v apt-get >/dev/null || { need_libraries; return 0; }
   local package missing=() as_root=()
   for package in "$@"; do
-    [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+    # A word for each architecture that has it.
+    [[ " $(dpkg-query --show --showformat='${db:Status-Status} ' "$package" 2>/dev/null) " == *" installed "* ]] ||
       missing+=("$package")
   done
   ((${#missing[@]})) || return 0

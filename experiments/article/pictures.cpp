@@ -38,7 +38,7 @@ Plot layers(const claims::Runs& runs) {
   Plot plot{.title = "std after each of eight layers", .x = "layer", .y = "std", .log = true};
   int colour = 0;
   for (const auto& [run, name] :
-       {std::pair{"blog8_rmsnorm", "with RMSNorm"}, std::pair{"blog8", "without a norm"}}) {
+       {std::pair<std::string, const char*>{"blog8_rmsnorm", "with RMSNorm"}, {"blog8", "without a norm"}}) {
     const Json& values = measured(runs, run);
     const std::vector<double> said = claims::printed_values(run, "layer{}.std", 8);
     PlotCurve seeds{.label = name, .colour = colour}, theory{.label = "closed form", .role = Role::theory},

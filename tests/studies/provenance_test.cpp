@@ -107,7 +107,7 @@ TEST_CASE("a program of this build has the hash of its sources, and any other th
   const std::string sources = Json::parse(ran("decay_study", "--about").out)["sources"];
   CHECK(std::regex_match(sources, std::regex("[0-9a-f]{16}")));
   CHECK(Json::parse(file_text(folder / "run/summary.json"))["environment"]["sources"] == sources);
-  CHECK(sources != Json::parse(ran("lm_norms", "--about").out)["sources"]);
+  CHECK(sources != Json::parse(ran("lm_norms", "--about").out)["sources"].get<std::string>());
   CHECK(isobar_sources() == isobar_sources());
   CHECK(std::regex_match(isobar_sources(), std::regex("[0-9a-f]{16}")));
   // A copy elsewhere is the same program.
