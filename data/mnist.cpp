@@ -1,7 +1,5 @@
 #include "mnist.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -9,6 +7,7 @@
 
 #include "../core/profile.h"
 #include "../core/raw.h"
+#include "zipped_file.h"
 
 namespace isobar {
 namespace {
@@ -31,29 +30,18 @@ std::filesystem::path wanted_idx(const std::filesystem::path& folder, const std:
   return path;
 }
 
-// A file that zlib reads; gzip is recognised by its magic number, other files are read as they are.
 class ByteFile {
  public:
-  explicit ByteFile(const std::filesystem::path& path)
-      : path_(path.string()), file_(gzopen(path.c_str(), "rb"), gzclose) {
-    check(file_ != nullptr, "idx: cannot open {}: {}", path_, std::strerror(errno));
+  explicit ByteFile(const std::filesystem::path& path) : path_(path.string()), file_(path.string()) {
+    check(file_.opened(), "idx: cannot open {}: {}", path_, std::strerror(errno));
   }
 
   const std::string& path() const { return path_; }
-
-  // Reads up to `wanted` bytes; fewer only at the end of the file. A damaged or cut gzip stream throws.
-  size_t read(uint8_t* bytes, size_t wanted) {
-    const int got = gzread(file_.get(), bytes, static_cast<unsigned>(wanted));
-    if (got >= 0 && static_cast<size_t>(got) == wanted) return wanted;
-    int code = Z_OK;
-    const char* reason = gzerror(file_.get(), &code);  // starts with the path
-    check(got >= 0 && (code == Z_OK || code == Z_STREAM_END), "idx: cannot read {}", reason);
-    return static_cast<size_t>(got);
-  }
+  size_t read(uint8_t* bytes, size_t wanted) { return file_.read(bytes, wanted, "idx"); }
 
  private:
   std::string path_;
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
+  ZippedFile file_;
 };
 
 // Reads the header and returns the number of items.

@@ -1,7 +1,5 @@
 #include "text_input.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -15,6 +13,7 @@
 #include "../core/error.h"
 #include "json_text.h"
 #include "utf8_stream.h"
+#include "zipped_file.h"
 
 namespace isobar {
 namespace {
@@ -28,21 +27,21 @@ class ByteSource {
     std::error_code unknown;  // a path that cannot be checked fails below
     check(!std::filesystem::is_directory(path, unknown), "text: {} is a folder; give it a text file", path);
     if (path.ends_with(".gz")) {
-      zipped_.reset(gzopen(path.c_str(), "rb"));
+      zipped_ = ZippedFile(path);
     } else {
       plain_.open(path, std::ios::binary);
     }
-    check(zipped_ != nullptr || plain_.is_open(),
+    check(zipped_.opened() || plain_.is_open(),
           "text: cannot open {}: {}; give it a text file that exists and may be read", path,
           std::strerror(errno));
-    check(zipped_ == nullptr || gzdirect(zipped_.get()) == 0,
+    check(!zipped_.opened() || !zipped_.is_plain(),
           "text: {} is no gzip file, though its name ends in .gz; give it its right name", path);
   }
 
   // The next bytes; empty at the end.
   std::string_view read() {
     buffer_.resize(piece_size);
-    return std::string_view(buffer_).substr(0, zipped_ ? read_zipped() : read_plain());
+    return std::string_view(buffer_).substr(0, zipped_.opened() ? read_zipped() : read_plain());
   }
 
  private:
@@ -53,21 +52,11 @@ class ByteSource {
     return static_cast<size_t>(plain_.gcount());
   }
 
-  size_t read_zipped() {
-    const int got = gzread(zipped_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size()));
-    int code = Z_OK;
-    const char* reason = gzerror(zipped_.get(), &code);  // starts with the path
-    check(got >= 0 && (code == Z_OK || code == Z_STREAM_END), "text: cannot read {}; get the file again",
-          reason);
-    return static_cast<size_t>(got);
-  }
+  size_t read_zipped() { return zipped_.read(buffer_.data(), buffer_.size(), "text"); }
 
-  struct Close {
-    void operator()(gzFile_s* file) const { gzclose(file); }
-  };
   std::string path_, buffer_;
   std::ifstream plain_;
-  std::unique_ptr<gzFile_s, Close> zipped_;
+  ZippedFile zipped_;
 };
 
 using Visit = std::function<void(std::string_view, bool)>;

@@ -66,6 +66,8 @@ Handle file_access(const std::string& name) {
   set_up_library();
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, name, "make access properties");
   must(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), name, "set access properties");
+  // HDF5 2 would write files that HDF5 1.6 cannot read; all others have this default.
+  must(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), name, "set access properties");
   return access;
 }
 

@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "../run.h"
+#include "../skip.h"
 
 namespace isobar::commit_test {
 
 TEST_CASE("programs know the commit that they are built of, and whether its sources were changed") {
+  if (run_command("git --version").code != 0) return skip("git is not installed");
   const TemporaryFolder folder;
   const auto shell = [&](const std::string& command) {
     const Outcome done = run_command(command, folder.path());
