@@ -7,6 +7,8 @@
 #include "../../data/file.h"
 #include "../../data/hdf5_file.h"
 #include "../file_size_limit.h"
+#include "../holds.h"
+#include "../message_of.h"
 #include "../temporary_folder.h"
 
 namespace isobar::hdf5_test {
@@ -120,7 +122,10 @@ TEST_CASE("a dataset that declares more than the file holds is refused before an
   REQUIRE(replaced > 0);
   const TemporaryFolder folder;
   const Hdf5File read = Hdf5File::open(folder.write("hostile.h5", image));
-  CHECK_THROWS_WITH_AS(read.read("/x"), doctest::Contains("declares"), Error);
+  const std::string said = message_of([&] { read.read("/x"); });
+  const bool refused =
+      holds(said, "declares") || holds(said, "likely file corruption");  // HDF5 2 says it itself
+  CHECK_MESSAGE(refused, said);
 }
 
 TEST_CASE("a dataset whose layout holds less than its shape is refused before it is read") {
@@ -138,8 +143,11 @@ TEST_CASE("a dataset whose layout holds less than its shape is refused before it
     hostile[at - 9] = 0;
     hostile[at - 8] = size;
     hostile[at - 7] = 0;
-    CHECK_THROWS_WITH_AS(Hdf5File::open(folder.write("hostile.h5", hostile)).read("/x"),
-                         doctest::Contains("declares 4096 bytes, but holds"), Error);
+    const std::string said =
+        message_of([&] { Hdf5File::open(folder.write("hostile.h5", hostile)).read("/x"); });
+    const bool refused = holds(said, "declares 4096 bytes, but holds") ||
+                         holds(said, "doesn't match size of dataset data");  // HDF5 2 says it itself
+    CHECK_MESSAGE(refused, said);
   }
 }
 
