@@ -12,11 +12,6 @@
 #include <string>
 #include <string_view>
 
-#ifndef __cpp_rtti
-#error \
-    "isobar needs run-time type information: it finds layers, ops and tensors by dynamic_cast. Compile without -fno-rtti."
-#endif
-
 namespace isobar {
 
 class Error : public std::runtime_error {
