@@ -19,11 +19,6 @@
 #include "shape.h"
 #include "storage.h"
 
-#ifndef __cpp_rtti
-#error \
-    "isobar needs run-time type information: it finds layers, ops and tensors by dynamic_cast. Compile without -fno-rtti."
-#endif
-
 namespace isobar {
 
 // The slot of an op's result: the serial number of its tape and the slot's index there. Leaves have none: the

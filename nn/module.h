@@ -29,6 +29,10 @@
 #include "../autograd/recording.h"
 #include "../core/fields.h"
 
+#ifndef __cpp_rtti
+#error "isobar needs run-time type information: it finds layers by dynamic_cast. Compile without -fno-rtti."
+#endif
+
 namespace isobar {
 
 struct Observation;

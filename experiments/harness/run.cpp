@@ -1,8 +1,8 @@
 #include "run.h"
 
-#include <fmt/chrono.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 
@@ -44,6 +44,14 @@ RunOptions of_rank(RunOptions options) {
 
 // A checksum of a file's lines as it grows: that of the one before and the line.
 void add_to(std::string& sum, std::string_view line) { sum = checksum(sum.append(line)); }
+
+// Of today: "2026-11-28". (fmt 10's chrono.h does not compile with clang 22.)
+std::string utc_date() {
+  const std::chrono::year_month_day today{
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(today.year()),
+                     static_cast<unsigned>(today.month()), static_cast<unsigned>(today.day()));
+}
 
 }  // namespace
 
@@ -363,7 +371,7 @@ int Run::finish() {
   const std::string summary_path = folder_->partial("summary.json");
 
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-  timing_["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));  // UTC
+  timing_["date"] = utc_date();
   timing_["wall_s"] = passed.count();
   timing_["peak_rss_mib"] = peak_memory_mib();
   const Json summary = whole_summary();
