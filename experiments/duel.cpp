@@ -231,7 +231,7 @@ int main(int argc, char** argv) {
                       .values = &contestants},
       .output = &output,
       .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "learning_rate"},
-      .goes_on = MayDiffer{.settings = free_settings},
+      .goes_on = MayDiffer{.settings = {"margin"}, .may_grow = {"max_pairs"}},
       .settle = take_words,
       .check = [&] { config.check_together(); }};
   const int code = run_program(program, config, argc, kept.data(), [&](Run& run) {

@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
        .tiny = "--nets rmsnorm,none --widths 8,16,24,32 --n_layer 1 --steps 8 --block_size 8 --batch_size 2 "
                "--eval_iters 1 --seeds 2",
        .first_settings = {"corpus", "nets", "optimizers", "widths", "rungs", "seeds", "steps"},
-       .goes_on = MayDiffer{.settings = free_settings},
+       .goes_on = MayDiffer{.may_grow = free_settings},
        .check = [&] { config.check_together(); }},
       config, argc, argv, [&](Run& run) { study(run, config); });
 }

@@ -218,9 +218,20 @@ std::function<std::string(const Json&)> obstacle_of(const Program& program, cons
   if (!program.goes_on) return nullptr;
   return [may_differ = *program.goes_on, here](const Json& there) -> std::string {
     if (may_differ.all) return "";
+    std::vector<std::string> free = may_differ.settings;
+    free.insert(free.end(), may_differ.may_grow.begin(), may_differ.may_grow.end());
     const std::string differences =
-        there.is_object() ? differences_between(there, here, may_differ.settings) : "none can be read";
-    return differences.empty() ? "" : "holds a finished run of other settings: " + differences;
+        there.is_object() ? differences_between(there, here, free) : "none can be read";
+    if (!differences.empty()) return "holds a finished run of other settings: " + differences;
+    for (const std::string& name : may_differ.may_grow) {
+      if (!there.contains(name) || !there[name].is_number_integer())
+        return "holds a finished run without " + name;
+      const int64_t then = there[name].get<int64_t>(), now = here.at(name).get<int64_t>();
+      const bool smaller = then == 0 ? now != 0 : now != 0 && now < then;
+      if (smaller)
+        return fmt::format("holds a finished run with --{} {}, and this one has {}", name, then, now);
+    }
+    return "";
   };
 }
 

@@ -49,6 +49,7 @@ struct Positionals {
 // Settings that may differ between a finished run and the one that replaces it.
 struct MayDiffer {
   std::vector<std::string> settings = {};
+  std::vector<std::string> may_grow = {};  // and these where they become larger; 0 is the largest
   bool all = false;
 };
 

@@ -282,6 +282,10 @@ TEST_CASE("an undecided duel continues with more pairs") {
   CHECK(results_in(folder / "run")["likeness"] == "different");
   const isobar::Outcome more = ran("duel", words + " --max_pairs 3 --out run", folder.path());
   CHECK(holds(more.out, "\n4 trainings that an earlier run left in run are taken\n"));
+  const auto three = results_in(folder / "run");
+  check_refused("duel", words + " --max_pairs 2 --out run",
+                "'run' holds a finished run with --max_pairs 3, and this one has 2", folder.path());
+  CHECK(results_in(folder / "run") == three);
 }
 
 }  // namespace isobar::duel::test

@@ -48,6 +48,8 @@ TEST_CASE("a ladder whose last rung is added later is as one built in one go") {
   CHECK(file_text(folder / "run/trainings.csv") == run.text("trainings.csv"));
   CHECK(file_text(folder / "run/foretold.csv") == run.text("foretold.csv"));
   CHECK_FALSE(std::filesystem::exists(folder / "run/trainings.journal"));
+  check_refused("ladder", there + " --rungs 3", "holds a finished run with --rungs 0, and this one has 3");
+  CHECK(file_text(folder / "run/trainings.csv") == run.text("trainings.csv"));
 }
 
 TEST_CASE("fewer letters of the text are another rung") {
