@@ -5,7 +5,7 @@ row each. Exit code: 0 when that holds.
 With --sample N it takes N mutants of each assignment, drawn by --seed, and asks for hidden cases only;
 without a seed it draws one, and prints REPLAY=… with what repeats it. With --mistakes it prints a page for
 the staff instead: each mutant in words, its text, and which tests see it."""
-import concurrent.futures, itertools, os, pathlib, random, re, subprocess, tempfile
+import concurrent.futures, itertools, pathlib, random, re, subprocess, tempfile
 import course, mistakes, ranks, tensors
 
 WORDS = {"--only": dict(default="", metavar="TEXT", help="mutants whose name holds this"),
