@@ -16,7 +16,7 @@ tool() { { echo '#!/bin/bash'; cat; } >"$machine/bin/$1" && chmod +x "$machine/b
 on_machine() {
   local output status=0 got wanted="exit code $3; asked: $4${5+; output: $5}"
   : >"$log"
-  output=$(env -u ISOBAR_DATA -u XDG_CACHE_HOME HOME="$machine/home" LOG="$log" MISSING="${missing:-}" \
+  output=$(env -u CXX -u ISOBAR_DATA -u XDG_CACHE_HOME HOME="$machine/home" LOG="$log" MISSING="${missing:-}" \
     USER_ID="${user_id:-0}" PATH="${path:-$machine/bin:$PATH}" bash -c "set -euo pipefail; source .ci/common.sh; $2" 2>&1) ||
     status=$?
   [[ -z ${5:-} || $output != *"$5"* ]] || output=$5
