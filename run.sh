@@ -6,7 +6,8 @@ source .ci/common.sh
 
 usage="usage: ./run.sh [--build-only]
 
-Installs the packages of Debian or Ubuntu that are missing (elsewhere it names them and stops), builds into build/, runs every study and writes one page of it all.
+Installs the packages of Debian or Ubuntu that are missing (elsewhere it names them and stops), builds into build/,
+runs every study and writes one page of it all.
   build/bin/decay_study             eight layers, as a text printed them and as they are: built and shown first
   build/bin/isobar verify --quick   every study small, a table as each ends, and a verdict on each claim of
                                     five texts, a chapter on five papers, and four papers

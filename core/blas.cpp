@@ -39,21 +39,32 @@ bool room_for(int64_t buffers) {
   return fits;
 }
 
-// OpenBLAS starts a thread for each CPU when it is loaded, unless the environment forbids it. Nobody uses them
-// here, and where address space is short (ulimit -v) they wait for buffers for ever.
+// Sets OPENBLAS_NUM_THREADS to 1 while it lives. OpenBLAS starts a thread for each CPU when it is loaded, unless the
+// environment forbids it. Nobody uses them here, and where address space is short (ulimit -v) they wait for
+// buffers for ever.
+class OneThread {
+ public:
+  OneThread() {
+    if (const char* const set = std::getenv(name)) before_ = set;
+    ::setenv(name, "1", 1);
+  }
+  ~OneThread() { before_ ? ::setenv(name, before_->c_str(), 1) : ::unsetenv(name); }
+  OneThread(const OneThread&) = delete;
+
+ private:
+  static constexpr const char* name = "OPENBLAS_NUM_THREADS";
+  std::optional<std::string> before_;
+};
+
+// Throws Error where there is no plugin.
 const BlasPlugin* load_openblas() {
-  constexpr const char* name = "OPENBLAS_NUM_THREADS";
-  const char* const set = std::getenv(name);
-  const std::optional<std::string> before = set != nullptr ? std::optional<std::string>(set) : std::nullopt;
-  ::setenv(name, "1", 1);
+  const OneThread guard;
   void* const function = open_plugin({.file = "libisobar_openblas.so",
                                       .function = "isobar_blas_plugin",
                                       .asked = "products by OpenBLAS were asked for",
                                       .package = "libopenblas-dev",
                                       .instead = "take our own"});
-  const BlasPlugin* const plugin = reinterpret_cast<decltype(&isobar_blas_plugin)>(function)();
-  before ? ::setenv(name, before->c_str(), 1) : ::unsetenv(name);
-  return plugin;
+  return reinterpret_cast<decltype(&isobar_blas_plugin)>(function)();
 }
 
 // Opened by the first WithProducts(Products::openblas), and never closed.
@@ -90,6 +101,12 @@ void call_blas(const Gemm<T>& p) {
 }
 
 std::atomic<Products> products = Products::own;
+
+// Returns what it was. Opens the plugin first, so that nothing has changed where there is none.
+Products exchange_products(Products wanted) {
+  if (wanted == Products::openblas) openblas();
+  return products.exchange(wanted);
+}
 
 template <class T>
 double multiply_adds(const Gemm<T>& p) {
@@ -152,10 +169,7 @@ void gemm(const Gemm<T>& p) {
 template void gemm(const Gemm<float>&);
 template void gemm(const Gemm<double>&);
 
-WithProducts::WithProducts(Products wanted) : before_(products) {
-  if (wanted == Products::openblas) openblas();
-  products = wanted;
-}
+WithProducts::WithProducts(Products wanted) : before_(exchange_products(wanted)) {}
 WithProducts::~WithProducts() { products = before_; }
 
 Products products_from_name(const std::string& name) {

@@ -111,6 +111,9 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       "--corpus: '{}', which the checkpoint names, is no regular file here; name the text that the run learned from",
       config.corpus);
   const WithProducts products(products_from_name(config.products));
+  if (config.products == "openblas")  // the ranks' weights would drift apart
+    run.ranks().check_same("products by", blas_version() + " " + blas_core(),
+                           "start the ranks on CPUs of one kind, or leave --products openblas out");
   run.environment()["blas"] = blas_version();
   run.environment()["blas_core"] = blas_core();
   const std::shared_ptr<const Tokenizer> known = tokenizer_of_start(run, config, start);
