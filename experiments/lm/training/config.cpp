@@ -88,7 +88,7 @@ void LmConfig::fields(Fields& f) {
     {"stop", "skip"});
   f("anomaly", anomaly, "check the result of every op, forward and backward, at every step");
   f("products", products,
-    "who multiplies matrices: own has the same bits everywhere; openblas has those of its kernels for the CPU",
+    "what multiplies matrices: own (bit-identical on every CPU) or openblas (its result depends on the CPU)",
     {"own", "openblas"});
   f("eval_interval", eval_interval, "steps between evaluations", at_least(1));
   f("eval_iters", eval_iters, "batches in an evaluation (in the last one up to 200)", at_least(1));
