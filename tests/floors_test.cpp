@@ -141,7 +141,7 @@ std::string judge_own(const Tree& tree, const std::string& path, const std::stri
 bool is_course(const std::string& path) { return path.starts_with("experiments/course/"); }
 
 // The live chapter's module is in no room either: its own script builds it for browsers, of the definition.
-bool is_live(const std::string& path) { return path.starts_with("experiments/report/live/"); }
+bool is_live(const std::string& path) { return path.starts_with("experiments/page/live/"); }
 
 // What is wrong with an include of the course, or nothing. Assignment aN's files stand side by side in a
 // student's tree.
@@ -235,7 +235,7 @@ const std::set<std::string>& raw_exceptions() {
       "nn/model.cpp",                              // asks for keys and versions
       "nn/module.cpp",                             // marks what is replaced
       "nn/pieces.cpp",                             // keeps when gradients began
-      "experiments/harness/machine_limits.cpp",    // times memory
+      "experiments/run/machine_limits.cpp",        // times memory
       "experiments/lm/watching/print_model.cpp"};  // tells which storages a model keeps
   return all;
 }
@@ -327,8 +327,8 @@ TEST_CASE("files are created, renamed and appended to in data/file.cpp alone") {
     return found;
   };
   CHECK(writers(sources()) ==
-        std::vector<std::string>{"autograd/check/tape_page.cpp",       // at a path that its caller chose
-                                 "experiments/harness/process.cpp"});  // /dev/null for closed streams
+        std::vector<std::string>{"autograd/check/tape_page.cpp",   // at a path that its caller chose
+                                 "experiments/run/process.cpp"});  // /dev/null for closed streams
   CHECK(writers({{"data/file.cpp", "O_CREAT"},
                  {"data/x.cpp", "std::ofstream(path)"},
                  {"experiments/x.cpp", "std::fopen(path, \"a\")"},
@@ -349,7 +349,7 @@ TEST_CASE("the checker passes what is allowed") {
              {"autograd/ops/pow.cpp", "#include \"../../core/kernels/vmath.h\"\n#include \"../ops.h\"\n"},
              {"nn/linear.h", "#include \"../autograd/ops.h\"\n"},
              {"data/idx.cpp", "  #  include <zlib.h>  // inflate\n"},
-             {"experiments/harness/json.h", "#include <nlohmann/json.hpp>\n"},
+             {"experiments/run/json.h", "#include <nlohmann/json.hpp>\n"},
              {"experiments/course/a1/driver.cpp", "#include \"driver.h\"\n#include <isobar/core/tensor.h>\n"},
              {"experiments/course/a1/alternatives/x.cpp",
               "#include <sys/mman.h>\n#include <unistd.h>\n#include \"a1.h\"\n"},
@@ -378,7 +378,7 @@ TEST_CASE("the checker names file and line of what is not allowed") {
       {"core/kernels/x.h", R"(<tbb/parallel_for.h>)", "a third-party header belongs in a .cpp file"},
       {"core/kernels/x.h", R"(<immintrin.h>)", "vector instructions are for core/kernels/vec.h alone"},
       {"nn/x.cpp", R"(<zlib.h>)", "this library is not one of the room nn"},
-      {"experiments/harness/x.h", R"(<CLI/CLI.hpp>)", "a third-party header belongs in a .cpp file"},
+      {"experiments/run/x.h", R"(<CLI/CLI.hpp>)", "a third-party header belongs in a .cpp file"},
       {"core/kernels/x.h", R"("../tensor.h")",
        "kernels know pointers and sizes, and this leads to core/tensor.h"},
       {"core/kernels/x.h", R"("../rng.h")",

@@ -5,7 +5,7 @@
 //   const IndexRange mine = ranks.share(pieces);        // this rank's pieces: the same division for all
 //   sum_over_ranks(ranks, …);                           // gradients of all pieces (sum_over_ranks.h)
 //   ranks.gather(losses, pieces);                       // one number a piece, in order, on every rank
-//   each(nets, train);                                  // of experiments/harness: nets on the next free rank
+//   each(nets, train);                                  // of experiments/run: nets on the next free rank
 //
 // Who computes what never shows in a bit: MPI moves bytes, we add numbers. All ranks call the same verbs in
 // the same order, from one thread. The processes of a run are found by the environment that the launcher

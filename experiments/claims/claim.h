@@ -4,7 +4,7 @@
 // What the fields mean to a person who writes such a file is in README.md of this folder.
 #pragma once
 
-#include "../charts/plot.h"
+#include "../page/charts/plot.h"
 #include "rules.h"
 
 namespace isobar::claims {

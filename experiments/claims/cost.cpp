@@ -6,7 +6,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "../harness/lists.h"
+#include "../run/lists.h"
 #include "kept.h"
 
 namespace isobar::claims {

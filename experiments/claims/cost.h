@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "../harness/json.h"
+#include "../run/json.h"
 
 namespace isobar::claims {
 

@@ -1,5 +1,5 @@
 // Verdicts: the claims of the texts as documents show them, by the kept values. Nobody types them: isobar
-// verify --keep and --renew write experiments/verdicts.md and the README's block, and a test compares both.
+// verify --keep and --renew write experiments/claims/verdicts.md and the README's block, and a test compares both.
 #pragma once
 
 #include "kept.h"
@@ -12,7 +12,7 @@ std::string verdicts_page(const Kept& kept);
 // The table of one file, by what Kept::runs() gave.
 std::string verdicts_table(const ClaimFile& file, const Runs& kept);
 
-// What of the texts runs where: experiments/coverage.md.
+// What of the texts runs where: experiments/claims/coverage.md.
 std::string coverage_page();
 
 // The README's blocks: what follows about norms, a sentence each, and some claims in plain words.

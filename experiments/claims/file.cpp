@@ -8,7 +8,7 @@
 
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/lists.h"
+#include "../run/lists.h"
 #include "plan.h"
 #include "trained_on.h"
 

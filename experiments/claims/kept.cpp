@@ -8,7 +8,7 @@
 
 #include "../../data/json_text.h"
 #include "../../data/shipped.h"
-#include "../harness/lists.h"
+#include "../run/lists.h"
 
 namespace isobar::fixtures {
 extern const char claims_full[];  // claims/full.json

@@ -12,9 +12,9 @@
 #include "../../data/file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/lists.h"
-#include "../harness/program.h"
-#include "../harness/provenance.h"
+#include "../run/lists.h"
+#include "../run/program.h"
+#include "../run/provenance.h"
 
 namespace isobar::claims {
 namespace {

@@ -1,7 +1,7 @@
 // The plan: which runs the files of claims need, each once.
 #pragma once
 
-#include "../harness/run.h"
+#include "../run/run.h"
 #include "claim.h"
 #include "cost.h"
 #include "toml_table.h"

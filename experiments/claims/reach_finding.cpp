@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "../charts/shapes.h"
+#include "../page/charts/shapes.h"
 
 namespace isobar::claims {
 namespace {

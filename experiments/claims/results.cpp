@@ -1,6 +1,6 @@
 #include "results.h"
 
-#include "../harness/table.h"
+#include "../run/table.h"
 #include "kept.h"
 
 namespace isobar::claims {

@@ -1,6 +1,6 @@
 #include "rules.h"
 
-#include "../harness/table.h"
+#include "../run/table.h"
 
 namespace isobar::claims {
 namespace {

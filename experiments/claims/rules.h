@@ -5,7 +5,7 @@
 // The intervals, and the signs that they do not hold for these seeds, are those of shape.h.
 #pragma once
 
-#include "../charts/plot.h"
+#include "../page/charts/plot.h"
 #include "shape.h"
 
 namespace isobar::claims {

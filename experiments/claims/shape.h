@@ -3,7 +3,7 @@
 // Fewer than 4 in 100 normal samples give any of these signs, at any number of seeds (tests/claims/verdict_rates_test.cpp).
 #pragma once
 
-#include "../harness/stats.h"
+#include "../run/stats.h"
 
 namespace isobar::claims {
 

@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "../../data/utf8_stream.h"
-#include "../harness/lists.h"
+#include "../run/lists.h"
 #include "file.h"
 
 namespace isobar::claims {

@@ -10,7 +10,7 @@
 
 #include "../../core/error.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/lists.h"
+#include "../run/lists.h"
 
 namespace isobar::claims {
 namespace {

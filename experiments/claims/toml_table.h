@@ -1,7 +1,7 @@
 // TomlTable: one table of a TOML file, read field by field. Every message begins with file and line.
 #pragma once
 
-#include "../charts/plot.h"
+#include "../page/charts/plot.h"
 
 namespace toml {
 inline namespace v3 {

@@ -4,8 +4,8 @@
 //   // "4 blocks of width 64, 250 steps on Tiny Shakespeare, best rate of 1e-3,3e-3"
 #pragma once
 
-#include "../charts/plot.h"
-#include "../harness/json.h"
+#include "../page/charts/plot.h"
+#include "../run/json.h"
 
 namespace isobar::claims {
 

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "../charts/shapes.h"
-#include "../harness/table.h"
+#include "../page/charts/shapes.h"
+#include "../run/table.h"
 
 namespace isobar::claims {
 namespace {

@@ -9,8 +9,8 @@
 #include "../../data/file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/lists.h"
-#include "../harness/table.h"
+#include "../run/lists.h"
+#include "../run/table.h"
 #include "kept.h"
 #include "results.h"
 

@@ -1,7 +1,7 @@
 // Answer: what a duel says at its end, on one screen; and what it leaves for claims, tables and charts.
 #pragma once
 
-#include "../harness/run.h"
+#include "../run/run.h"
 #include "findings.h"
 
 namespace isobar::duel {

@@ -4,10 +4,10 @@
 
 #include "../../autograd/tape.h"
 #include "../../nn/model.h"
-#include "../decay/bits.h"
-#include "../harness/lists.h"
-#include "../harness/settings.h"
 #include "../lm/training/small_config.h"
+#include "../nets/decay/bits.h"
+#include "../run/lists.h"
+#include "../run/settings.h"
 #include "typed_norm.h"
 
 namespace isobar::duel {

@@ -1,9 +1,9 @@
 // --task digits: a deep MLP, as depth_trainability's, learns MNIST's images.
 #include "../../data/loader.h"
 #include "../../optim/optim.h"
-#include "../depth/classifier.h"
-#include "../depth/config.h"
-#include "../harness/lists.h"
+#include "../nets/digits/classifier.h"
+#include "../nets/digits/config.h"
+#include "../run/lists.h"
 #include "training.h"
 
 namespace isobar::duel {

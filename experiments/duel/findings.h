@@ -1,7 +1,7 @@
 // Findings: what a duel found out about both sides.
 #pragma once
 
-#include "../depth/results.h"
+#include "../studies/depth_trainability/results.h"
 #include "decision.h"
 #include "likeness.h"
 #include "profile.h"

@@ -2,7 +2,7 @@
 
 #include "../../nn/model.h"
 #include "../claims/rules.h"
-#include "../harness/bytes.h"
+#include "../run/bytes.h"
 
 namespace isobar::duel {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "../../core/error.h"
 #include "../../data/file.h"
-#include "../harness/lists.h"
+#include "../run/lists.h"
 
 namespace isobar::fixtures {
 extern const char own_norms[], own_norms_check[];

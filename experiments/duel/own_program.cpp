@@ -14,8 +14,8 @@
 #include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/lists.h"
-#include "../harness/process.h"
+#include "../run/lists.h"
+#include "../run/process.h"
 
 namespace isobar::fixtures {
 extern const char own_norms_build[];

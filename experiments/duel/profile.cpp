@@ -3,8 +3,8 @@
 #include "../../core/parallel.h"
 #include "../../nn/check/check.h"
 #include "../../optim/optim.h"
-#include "../decay/net.h"
-#include "../harness/each.h"
+#include "../nets/decay/net.h"
+#include "../run/each.h"
 
 namespace isobar::duel {
 

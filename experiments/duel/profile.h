@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "../speed/clock.h"
+#include "../run/clock.h"
 #include "contestant.h"
 
 namespace isobar::duel {
@@ -23,7 +23,7 @@ Checked check_norm(const Contestant& contestant);
 // norm + ReLU, before training. Its weights are He's, with which neither grows nor falls in a wide net
 // without a norm: what is seen is the norm's doing. They are 64 wide, as a duel's small nets are: in a net
 // of C channels a norm takes a share of 1 / C of the squared gradient in each layer, and chance moves its
-// logarithm by layers / C (decay/theory.h). Twice as wide a net loses its gradient in twice as many layers.
+// logarithm by layers / C (nets/decay/theory.h). Twice as wide a net loses its gradient in twice as many layers.
 
 // A layer whose gradient is a thousandth of another's moves in a thousand steps as far as that one in one: no
 // rate trains both. What multiplies the gradient of its weights is the signal, for which the same holds.

@@ -2,9 +2,9 @@
 
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
-#include "../harness/lists.h"
-#include "../ladder/shape.h"
 #include "../lm/watching/saturation.h"
+#include "../lm/watching/shape.h"
+#include "../run/lists.h"
 
 namespace isobar::duel {
 

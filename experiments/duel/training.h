@@ -1,7 +1,7 @@
 // Training: one contestant, trained from one seed at one learning rate.
 #pragma once
 
-#include "../lm_norms/results.h"
+#include "../studies/lm_norms/results.h"
 #include "config.h"
 #include "contestant.h"
 
@@ -23,7 +23,7 @@ struct Closer {
   // The share of the bounded layers' elements that are saturated (lm/watching/saturation.h), their mean; NaN where
   // there are none.
   double saturated = NAN;
-  // Of the first and the last norm's input, normalized as LayerNorm does: ladder/shape.h.
+  // Of the first and the last norm's input, normalized as LayerNorm does: lm/watching/shape.h.
   std::vector<double> tail_over_centre = {};
 };
 

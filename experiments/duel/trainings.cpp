@@ -10,9 +10,9 @@
 #include "../../data/file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/each.h"
-#include "../harness/program.h"
-#include "../harness/provenance.h"
+#include "../run/each.h"
+#include "../run/program.h"
+#include "../run/provenance.h"
 
 namespace isobar::duel {
 namespace {

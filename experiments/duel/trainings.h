@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "../harness/run.h"
+#include "../run/run.h"
 #include "training.h"
 
 namespace isobar::duel {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../nn/module.h"
-#include "../report/live/formula.h"
+#include "../page/live/formula.h"
 
 namespace isobar::duel {
 

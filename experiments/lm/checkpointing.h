@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../nn/model.h"
-#include "../harness/program.h"
+#include "../run/program.h"
 #include "checkpoints/checkpoint.h"
 #include "training/corpus.h"
 #include "training/train.h"

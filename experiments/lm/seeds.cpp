@@ -3,8 +3,9 @@
 #include "../../data/json_text.h"
 #include "../../data/metrics_file.h"
 #include "../../data/utf8_stream.h"
-#include "../harness/provenance.h"
-#include "../harness/table.h"
+#include "../run/lists.h"
+#include "../run/provenance.h"
+#include "../run/table.h"
 #include "checkpoints/checkpoint.h"
 #include "training/corpus.h"
 

@@ -1,7 +1,7 @@
 // The same training for several seeds: each has a run in DIR/seed_<seed>, and DIR what they have in common.
 #pragma once
 
-#include "../harness/run.h"
+#include "../run/run.h"
 #include "training/config.h"
 
 namespace isobar {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "../../data/file.h"
-#include "../../experiments/harness/environment.h"
+#include "../../experiments/run/environment.h"
 
 namespace isobar::bench {
 

@@ -10,7 +10,7 @@
 // README.md says what each is, and when a row has fallen.
 #pragma once
 
-#include "../../experiments/harness/json.h"
+#include "../../experiments/run/json.h"
 #include "case.h"
 
 namespace isobar::bench {

@@ -6,7 +6,7 @@
 
 #include "../../core/kernels/vmath.h"
 #include "../../core/raw.h"
-#include "../../experiments/harness/machine_limits.h"
+#include "../../experiments/run/machine_limits.h"
 #include "timing.h"
 
 namespace isobar::bench {

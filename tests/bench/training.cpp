@@ -3,7 +3,7 @@
 // The net is `depth` times Linear(512, 512) and ReLU with He's initial weights; B is the batch.
 #include "../../autograd/autograd.h"
 #include "../../core/parallel.h"
-#include "../../experiments/harness/process.h"
+#include "../../experiments/run/process.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"
 #include "../temporary_folder.h"

@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "../../experiments/article/article.h"
+#include "../../experiments/page/article/article.h"
 #include "../message_of.h"
 #include "../run.h"
 #include "../skip.h"

@@ -66,7 +66,7 @@ TEST_CASE("every row of the texts is complete, in both languages") {
   }
 }
 
-// experiments/coverage.md is made of these items.
+// experiments/claims/coverage.md is made of these items.
 TEST_CASE("each item of the texts names claims, a command that its program takes, or why there is none") {
   std::set<std::string> named, known;
   for (const ClaimFile& file : builtin_claims())

@@ -6,7 +6,7 @@
 
 #include "../../autograd/autograd.h"
 #include "../../experiments/claims/file.h"
-#include "../../experiments/properties/properties.h"
+#include "../../experiments/studies/norm_properties/properties.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../run.h"

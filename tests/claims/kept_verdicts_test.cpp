@@ -6,7 +6,7 @@
 
 #include "../../experiments/claims/cost.h"
 #include "../../experiments/claims/documents.h"
-#include "../../experiments/harness/environment.h"
+#include "../../experiments/run/environment.h"
 #include "../message_of.h"
 #include "../run.h"
 
@@ -122,16 +122,16 @@ const std::string& table_of_verdicts() {
 TEST_CASE("the documents show the verdicts of the kept values by today's claims and rules") {
   INFO("isobar verify --kept --renew writes them");
   const std::string readme = file_text(source_dir + "/README.md");
-  CHECK(file_text(source_dir + "/experiments/verdicts.md") == verdicts_page(Kept::shipped()));
+  CHECK(file_text(source_dir + "/experiments/claims/verdicts.md") == verdicts_page(Kept::shipped()));
   CHECK(readme == with_block(readme, "norms", sentences_on_norms()));
   CHECK(readme == with_block(readme, "verdicts", table_of_verdicts()));
-  CHECK(file_text(source_dir + "/experiments/coverage.md") == coverage_page());
+  CHECK(file_text(source_dir + "/experiments/claims/coverage.md") == coverage_page());
   const std::string experiments = file_text(source_dir + "/experiments/README.md");
   CHECK(experiments == with_block(experiments, "studies", studies_table(Kept::shipped())));
   // Nor does a document count verdicts by hand.
   const size_t begin = readme.find("<!-- verdicts -->"), end = readme.find("<!-- end of verdicts -->");
   std::string elsewhere = readme.substr(0, begin) + readme.substr(end);
-  for (const char* page : {"README.md", "coverage.md", "claims/README.md"})
+  for (const char* page : {"README.md", "claims/coverage.md", "claims/README.md"})
     elsewhere += file_text(source_dir + "/experiments/" + page);
   std::smatch typed;
   CHECK_MESSAGE(
@@ -201,7 +201,7 @@ TEST_CASE("each sentence and each number of the README on norms follows from the
                   said.words);
   }
   // A sentence on a claim that is not decided says so.
-  const std::string verdicts = one_line(file_text(source_dir + "/experiments/verdicts.md"));
+  const std::string verdicts = one_line(file_text(source_dir + "/experiments/claims/verdicts.md"));
   const std::regex sentence(R"(- (.*?) \(([A-Z][0-9]+)\)\.)");
   for (std::sregex_iterator at(sentences.begin(), sentences.end(), sentence), end; at != end; ++at) {
     CAPTURE(at->str());
@@ -367,7 +367,7 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
         "# A tree\n<!-- norms -->\n" + readme_sentences_on_norms(new_values) + "<!-- end of norms -->\n" +
             "<!-- verdicts -->\n" + readme_verdicts(new_values) + "<!-- end of verdicts -->\nend\n");
   CHECK(holds(file_text(tree + "/experiments/README.md"), studies_table(new_values)));
-  CHECK(file_text(tree + "/experiments/verdicts.md") == verdicts_page(new_values));
+  CHECK(file_text(tree + "/experiments/claims/verdicts.md") == verdicts_page(new_values));
 
   const Outcome shown = ran("isobar verify", place + "--kept --claim D01");
   const std::vector<const Claim*> table = builtin_table();
@@ -378,7 +378,8 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
            {"--renew", "--renew: writes the verdicts of the kept values; add --kept"},
            {"--keep --seed 1000", "drop --seed 1000"},
            {"--keep --programs .", "drop --programs"},
-           {"--keep " + source_dir + "/experiments/claims/003.toml", "of the texts that come along are kept"},
+           {"--keep " + source_dir + "/experiments/claims/texts/003.toml",
+            "of the texts that come along are kept"},
            {"--keep --tree /nowhere", "found none in '/nowhere'; name it with --tree"}}) {
     check_refused("isobar verify", place + words, error);
   }

@@ -134,7 +134,7 @@ TEST_CASE("the fifth rungs were foretold as the kept values say") {
     const std::string ladder = name;
     CAPTURE(ladder);
     const Json& measured = kept.summaries.at(ladder).at("measured");
-    std::istringstream rows(file_text(std::string(ISOBAR_SOURCE_DIR "/experiments/ladder/") + file));
+    std::istringstream rows(file_text(std::string(ISOBAR_SOURCE_DIR "/experiments/studies/ladder/") + file));
     std::string row;
     std::getline(rows, row);
     CHECK(row == "comparison,foretold,low,high");

@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "../../experiments/claims/verify.h"
-#include "../../experiments/harness/program.h"
+#include "../../experiments/run/program.h"
 #include "../run.h"
 #include "../scoped_variable.h"
 

@@ -32,7 +32,7 @@ std::vector<fs::path> files_in(const fs::path& folder, const std::set<std::strin
 std::vector<fs::path> prose() {
   std::vector<fs::path> all = documents();
   std::erase(all, root / "CHANGELOG.md");
-  for (const char* file : {"run.sh", "test.sh", "experiments/report/words.js"}) all.push_back(root / file);
+  for (const char* file : {"run.sh", "test.sh", "experiments/page/words.js"}) all.push_back(root / file);
   return all;
 }
 
@@ -59,12 +59,11 @@ void each_match(const fs::path& file, const std::string& text, const std::regex&
   }
 }
 
-// The studies: a main file each.
+// The studies: a folder each, and two more.
 std::set<std::string> studies() {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(root / "experiments"))
-    if (entry.path().extension() == ".cpp" && entry.path().stem() != "isobar")
-      names.insert(entry.path().stem());
+  std::set<std::string> names = {"duel", "train_lm"};
+  for (const auto& entry : fs::directory_iterator(root / "experiments/studies"))
+    names.insert(entry.path().filename());
   return names;
 }
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <regex>
 
-#include "../../experiments/harness/json.h"
+#include "../../experiments/run/json.h"
 #include "../run.h"
 #include "documents.h"
 
@@ -93,7 +93,7 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
   for (const char* name : {"my.txt", "corpus.txt", "story.txt"}) folder.write(name, text);
   folder.write("a.jsonl", "{\"text\": \"to be\"}\n{\"text\": \"or not to be\"}\n");
   REQUIRE(run_command("gzip -k corpus.txt", folder.path()).code == 0);
-  folder.write("experiments/figures/here", "");
+  folder.write("experiments/page/figures/here", "");
   folder.write("mine.toml", toml_of(claims_readme));
   ran("isobar prepare", "my.txt -o tokens.safetensors", folder.path());
   ran("isobar tokenize", "train --vocab_size 280 my.txt -o bpe.json", folder.path());
@@ -102,7 +102,7 @@ TEST_CASE("the commands that READMEs show for studies and trainings run one afte
   for (const std::filesystem::path& path : documents()) {
     const std::string readme = std::filesystem::relative(path, ISOBAR_SOURCE_DIR);
     // Trained models that they use.
-    if (readme.starts_with("experiments/verbs/") || readme.starts_with("experiments/watch/"))
+    if (readme.starts_with("experiments/tool/"))
       ran("train_lm", "--corpus my.txt --tokenizer char --out runs/train_lm " + shrunk().at("train_lm"),
           folder.path());
     for (const Command& command : commands_of(readme)) {

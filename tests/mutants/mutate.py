@@ -43,7 +43,7 @@ SAMPLED = "optim"
 LEFT_OUT = {"core/cpu_check.cpp", "core/version.h", "core/version.cpp", "nn/check/check_layer_main.cpp",
             "core/ranks/ranks_mpi.cpp"}
 # The course's references have mutants of their own, and the live chapter's module is compiled for a browser.
-LEFT_OUT_FOLDERS = ("experiments/course/", "experiments/report/live/")
+LEFT_OUT_FOLDERS = ("experiments/course/", "experiments/page/live/")
 FIELDS = ("id", "file", "line", "kind", "before", "after", "text", "begin", "end")
 
 

@@ -9,7 +9,7 @@
 #include "../../core/parallel.h"
 #include "../../experiments/lm/training/train.h"
 #include "../../experiments/lm/watching/attention_logits.h"
-#include "../../experiments/lm_norms/results.h"
+#include "../../experiments/studies/lm_norms/results.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../../nn/pieces.h"

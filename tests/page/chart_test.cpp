@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../../experiments/harness/text_chart.h"
+#include "../../experiments/run/text_chart.h"
 #include "../holds.h"
 
 namespace isobar::chart_test {

@@ -2,7 +2,7 @@
 """Makes README's pictures of a report, its first screen light and dark: report_screenshot.py PAGE FOLDER
 
     build/bin/isobar verify --kept --out runs/kept && build/bin/isobar report runs/kept -o report.html
-    tests/page/report_screenshot.py report.html experiments/figures
+    tests/page/report_screenshot.py report.html experiments/page/figures
 
 writes FOLDER/page_light.png and FOLDER/page_dark.png. Needs chromium, chromedriver and
 python3-selenium.

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <regex>
 
-#include "../../experiments/charts/charts.h"
 #include "../../experiments/claims/file.h"
-#include "../../experiments/report/figures.h"
-#include "../../experiments/report/page.h"
+#include "../../experiments/page/charts/charts.h"
+#include "../../experiments/page/figures.h"
+#include "../../experiments/page/page.h"
 #include "../docs/documents.h"
 #include "../message_of.h"
 #include "../run.h"
@@ -319,18 +319,19 @@ TEST_CASE("the charts of the documents are small, well-formed, shown, and made b
   for (const std::filesystem::path& document : documents()) shown += file_text(document);
   const bool python = has_python();
   size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(ISOBAR_SOURCE_DIR "/experiments/figures")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(ISOBAR_SOURCE_DIR "/experiments/page/figures")) {
     const std::string name = entry.path().filename();
     CAPTURE(name);
     if (name.ends_with(".png")) {  // of the report, by tests/page/report_screenshot.py
       CHECK(entry.file_size() < 200 << 10);
-      CHECK(holds(shown, "figures/" + name + "\""));
+      CHECK(holds(shown, "page/figures/" + name + "\""));
       continue;
     }
     CHECK(entry.file_size() < 40 << 10);
     if (python) CHECK(curves_of_svg(entry.path()) != "0\n");
-    CHECK(holds(shown, "(figures/" + name + ")"));
-    CHECK(holds(shown, "-o experiments/figures/" + name));
+    CHECK(holds(shown, "page/figures/" + name + ")"));
+    CHECK(holds(shown, "-o experiments/page/figures/" + name));
     ++count;
   }
   CHECK(count > 0);
@@ -374,10 +375,10 @@ why = "a tenth to either side"
 TEST_CASE("the live chapter's module was made of the sources that are here") {
   const std::string root = ISOBAR_SOURCE_DIR,
                     text = file_text(root + "/experiments/fixtures/live_module.txt");
-  const Outcome sources = run_command(root + "/experiments/report/live/build --sources");
+  const Outcome sources = run_command(root + "/experiments/page/live/build --sources");
   REQUIRE(sources.code == 0);
-  const std::string made = "made by experiments/report/live/build of sources " + sources.out;
-  CHECK_MESSAGE(text.starts_with(made), "run experiments/report/live/build");
+  const std::string made = "made by experiments/page/live/build of sources " + sources.out;
+  CHECK_MESSAGE(text.starts_with(made), "run experiments/page/live/build");
 }
 
 TEST_CASE(

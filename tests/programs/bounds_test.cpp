@@ -7,7 +7,7 @@
 #include <regex>
 #include <set>
 
-#include "../../experiments/harness/program.h"
+#include "../../experiments/run/program.h"
 #include "../run.h"
 
 namespace isobar::bounds_test {

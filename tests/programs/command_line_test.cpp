@@ -1,6 +1,6 @@
 #include "../../data/utf8_stream.h"
-#include "../../experiments/harness/environment.h"
-#include "../../experiments/harness/lists.h"
+#include "../../experiments/run/environment.h"
+#include "../../experiments/run/lists.h"
 #include "../studies/study.h"
 
 namespace isobar::command_line_test {

@@ -2,7 +2,7 @@
 #include <bit>
 #include <regex>
 
-#include "../../experiments/watch/view.h"
+#include "../../experiments/tool/watch/view.h"
 #include "../file_size_limit.h"
 #include "../message_of.h"
 #include "../scoped_variable.h"

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "../../experiments/harness/json.h"
-#include "../../experiments/harness/table.h"
+#include "../../experiments/run/json.h"
+#include "../../experiments/run/table.h"
 #include "../run.h"
 
 namespace isobar::options_test {
@@ -185,12 +185,13 @@ TEST_CASE("a default that a given flag makes impossible gives way, a given value
 TEST_CASE("isobar lists every verb and every study, which are few, and takes their words") {
   CHECK(run_built("isobar", "").out == isobar_help());
   std::set<std::string> files, beside;
-  for (const auto& entry : fs::directory_iterator(ISOBAR_SOURCE_DIR "/experiments"))
-    if (entry.path().extension() == ".cpp") files.insert(entry.path().stem().string());
+  for (const auto& entry : fs::directory_iterator(ISOBAR_SOURCE_DIR "/experiments/studies"))
+    files.insert(entry.path().filename().string());
+  files.insert({"duel", "train_lm", "isobar"});
   std::ranges::copy_if(programs(), std::inserter(beside, beside.end()),
                        [](const std::string& program) { return !program.starts_with("isobar "); });
   CHECK(beside == files);
-  const Strings declared = lines_of(file_text(ISOBAR_SOURCE_DIR "/experiments/verbs/verbs.h"));
+  const Strings declared = lines_of(file_text(ISOBAR_SOURCE_DIR "/experiments/tool/verbs.h"));
   const auto is_verb = [](const std::string& line) { return holds(line, "(const Words& words);"); };
   CHECK(std::ranges::count_if(declared, is_verb) + 1 ==
         std::ssize(programs()) - std::ssize(beside));  // completion

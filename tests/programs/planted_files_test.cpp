@@ -12,7 +12,7 @@
 #include <cstring>
 #include <set>
 
-#include "../../experiments/harness/program.h"
+#include "../../experiments/run/program.h"
 #include "../run.h"
 
 namespace isobar::planted_files_test {
@@ -222,8 +222,7 @@ TEST_CASE("no study writes through what someone else put at a name of its result
     const Made made = made_by(command);
     CHECK(made.files.size() >= 5);
     const std::vector<std::string> known = known_files(study);
-    for (const std::string& name :
-         made.files)  // a new one belongs into the list of harness/result_folder.cpp
+    for (const std::string& name : made.files)  // a new one belongs into the list of run/result_folder.cpp
       if (name.find(".partial") == std::string::npos && name.find('/') == std::string::npos)
         CHECK_MESSAGE((std::ranges::count(known, name) > 0 || name == "trainings.journal"), name);
     try_links(command, made.files, "link to a file");

@@ -4,8 +4,8 @@
 #include <regex>
 #include <sstream>
 
-#include "../../experiments/harness/text_chart.h"
-#include "../../experiments/watch/view.h"
+#include "../../experiments/run/text_chart.h"
+#include "../../experiments/tool/watch/view.h"
 
 namespace isobar::watch_drawing_test {
 

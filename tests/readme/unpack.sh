@@ -18,7 +18,13 @@ awk -v tree="$tree" '
     close(path)
     return text
   }
-  function write(path, text) { printf "%s", text > path; close(path) }
+  function write(path, text,   folder) {
+    folder = path
+    sub(/\/[^\/]*$/, "", folder)
+    system("mkdir -p \"" folder "\"")
+    printf "%s", text > path
+    close(path)
+  }
   # After the first line of the file that holds the anchor.
   function insert(path, anchor, text,   old, at, end) {
     old = lines_of(path)

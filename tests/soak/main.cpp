@@ -16,7 +16,7 @@
 #include "../../data/safetensors.h"
 #include "../../data/synthetic.h"
 #include "../../data/text.h"
-#include "../../experiments/harness/tool.h"
+#include "../../experiments/run/tool.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"

@@ -1,5 +1,5 @@
 // Bytes: what crosses between processes comes out as it went in.
-#include "../../experiments/harness/bytes.h"
+#include "../../experiments/run/bytes.h"
 
 #include <doctest/doctest.h>
 

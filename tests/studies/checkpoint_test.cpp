@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "../../data/checked_file.h"
-#include "../../experiments/harness/settings.h"
 #include "../../experiments/lm/training/train.h"
+#include "../../experiments/run/settings.h"
 #include "../../nn/model.h"
 #include "../message_of.h"
 #include "../run.h"

@@ -1,4 +1,4 @@
-// The commit that programs write into their results: harness/commit.cmake, run on a work tree of its own.
+// The commit that programs write into their results: run/commit.cmake, run on a work tree of its own.
 #include <doctest/doctest.h>
 
 #include "../run.h"
@@ -16,7 +16,7 @@ TEST_CASE("programs know the commit that they are built of, and whether its sour
   };
   const auto commit_of = [&](const std::string& source) {
     shell("cmake -D SOURCE=" + (folder / source) + " -D OUTPUT=" + (folder / "commit.cpp") +
-          " -P " ISOBAR_SOURCE_DIR "/experiments/harness/commit.cmake");
+          " -P " ISOBAR_SOURCE_DIR "/experiments/run/commit.cmake");
     const std::string text = file_text(folder / "commit.cpp"), before = "return \"";
     const size_t at = text.find(before) + before.size();
     return text.substr(at, text.find('"', at) - at);

@@ -1,7 +1,7 @@
 // A decay net for tests, by the choices that matter, and its closed forms.
 #pragma once
 
-#include "../../experiments/decay/net.h"
+#include "../../experiments/nets/decay/net.h"
 
 namespace isobar::decay {
 

@@ -1,7 +1,7 @@
 // The nets of decay_study, and what is measured in them.
 #include <doctest/doctest.h>
 
-#include "../../experiments/decay/output.h"
+#include "../../experiments/studies/decay_study/output.h"
 #include "decay_nets.h"
 
 namespace isobar::decay_test {

@@ -1,8 +1,8 @@
 // The closed forms of decay_study, and when a measurement agrees with them or with PyTorch's.
 #include <doctest/doctest.h>
 
-#include "../../experiments/decay/reference.h"
-#include "../../experiments/decay/rows.h"
+#include "../../experiments/nets/decay/reference.h"
+#include "../../experiments/nets/decay/rows.h"
 #include "decay_nets.h"
 
 namespace isobar::decay_theory_test {

@@ -2,7 +2,7 @@
 #include <numeric>
 #include <set>
 
-#include "../../experiments/depth/results.h"
+#include "../../experiments/studies/depth_trainability/results.h"
 #include "../fake_mnist.h"
 #include "study_run.h"
 
@@ -31,7 +31,7 @@ TEST_CASE("depth kills a plain net without a norm, and no pre-norm residual net"
   CHECK(run("pre.default.rmsnorm.fails_at", "nonfinite") == 1);
 
   // The gradient: √6 a layer below the plateau of biases, which the first layers' larger inputs counter; and
-  // layer 1's median has passed 31 layers more than the last one's (decay/theory.h).
+  // layer 1's median has passed 31 layers more than the last one's (nets/decay/theory.h).
   const std::string ratio = "plain.default.none.depth32.gradient_last_over_first";
   // Two standard deviations: log10 of the norm walks at random, by √(5 · 32 / 64) / 2 / ln 10 = 0.34.
   CHECK(std::abs(std::log10(run(ratio) / run(ratio, "theory"))) < 0.7);

@@ -1,6 +1,6 @@
 // each: trainings side by side, on threads of one process and over ranks, which are threads here. Who runs
 // what never shows: order, exceptions, nesting, and the same bits as one after the other.
-#include "../../experiments/harness/each.h"
+#include "../../experiments/run/each.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "../../core/serial_loops.h"
-#include "../../experiments/harness/process.h"
+#include "../../experiments/run/process.h"
 #include "../../nn/dropout.h"
 #include "../../nn/linear.h"
 #include "../../nn/model.h"

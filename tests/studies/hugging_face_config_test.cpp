@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "../../experiments/harness/settings.h"
+#include "../../experiments/run/settings.h"
 #include "../message_of.h"
 #include "../nn/tiny_hugging_face.h"
 #include "../run.h"

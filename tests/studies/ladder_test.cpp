@@ -1,8 +1,8 @@
 // ladder: the shape of a norm's map, HardTanh, and the built program. What it refuses: programs/bounds_test.cpp.
 #include <doctest/doctest.h>
 
-#include "../../experiments/ladder/hard_tanh.h"
-#include "../../experiments/ladder/shape.h"
+#include "../../experiments/lm/watching/shape.h"
+#include "../../experiments/studies/ladder/hard_tanh.h"
 #include "../../nn/check/check_layer.h"
 #include "study_run.h"
 

@@ -1,5 +1,5 @@
 // lm_norms, the built program run small.
-#include "../../experiments/lm_norms/results.h"
+#include "../../experiments/studies/lm_norms/results.h"
 #include "study_run.h"
 
 namespace isobar::lm_norms_test {

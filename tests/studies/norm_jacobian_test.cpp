@@ -1,7 +1,7 @@
 // norm_jacobian as its users meet it.
 #include <doctest/doctest.h>
 
-#include "../../experiments/jacobian/fit.h"
+#include "../../experiments/studies/norm_jacobian/fit.h"
 #include "study_run.h"
 
 namespace isobar::norm_jacobian_test {

@@ -1,8 +1,8 @@
 // norm_motives: the parts of its nets, what it measures of shifts.
 #include <doctest/doctest.h>
 
-#include "../../experiments/harness/measurements.h"
-#include "../../experiments/norm_motives/net.h"
+#include "../../experiments/run/measurements.h"
+#include "../../experiments/studies/norm_motives/net.h"
 #include "../../optim/sgd.h"
 
 namespace isobar::norm_motives_test {

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "../../core/rng.h"
-#include "../../experiments/speed/clock.h"
-#include "../../experiments/speed/variants.h"
+#include "../../experiments/run/clock.h"
+#include "../../experiments/studies/norm_speed/variants.h"
 #include "study_run.h"
 
 namespace isobar::norm_speed_test {

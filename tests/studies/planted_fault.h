@@ -2,8 +2,8 @@
 // by a token.
 #pragma once
 
-#include "../../experiments/harness/settings.h"
 #include "../../experiments/lm/watching/bad_step.h"
+#include "../../experiments/run/settings.h"
 #include "../../nn/nn.h"
 
 namespace isobar {

@@ -1,5 +1,5 @@
 // What --profile of a study says of its Profile: shares of the limits, and advice. (core/profile_test.cpp)
-#include "../../experiments/harness/profile_report.h"
+#include "../../experiments/run/profile_report.h"
 
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"

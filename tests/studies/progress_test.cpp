@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "../../experiments/harness/progress.h"
-#include "../../experiments/harness/table.h"
+#include "../../experiments/run/progress.h"
+#include "../../experiments/run/table.h"
 
 namespace isobar::progress_test {
 

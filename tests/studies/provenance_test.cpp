@@ -1,12 +1,12 @@
-// What numbers come from besides their settings: the hash of a program's sources, by harness/sources.cmake on a tree of
+// What numbers come from besides their settings: the hash of a program's sources, by run/sources.cmake on a tree of
 // its own, the data that it read, and what is said where one of them is another now.
 #include <doctest/doctest.h>
 
 #include <regex>
 
 #include "../../data/file.h"
-#include "../../experiments/harness/provenance.h"
 #include "../../experiments/lm/training/corpus.h"
+#include "../../experiments/run/provenance.h"
 #include "../scoped_variable.h"
 #include "study_run.h"
 
@@ -23,7 +23,7 @@ struct Tree {
   std::map<std::string, std::string> hashes() const {
     const std::string out = folder / (name + " hashes");
     const Outcome made = run_command(fmt::format("cmake -D 'SOURCE={}' -D 'OUTPUT={}' -P " ISOBAR_SOURCE_DIR
-                                                 "/experiments/harness/sources.cmake",
+                                                 "/experiments/run/sources.cmake",
                                                  folder / name, out));
     REQUIRE_MESSAGE(made.code == 0, made.err);
     std::map<std::string, std::string> hashes;
@@ -41,15 +41,16 @@ Tree tree_in(const TemporaryFolder& folder, const std::string& name) {
   Tree tree{folder, name};
   tree.write("core/tensor.cpp", "// 1\n");
   tree.write("data/mnist/reader.h", "// 1\n");
-  tree.write("experiments/harness/run.h", "#pragma once\n#include \"json.h\"\n");
-  tree.write("experiments/harness/run.cpp", "#include \"run.h\"\n");
-  tree.write("experiments/harness/json.h", "#include <vector>\n");
-  tree.write("experiments/harness/plot.cpp", "#include \"json.h\"\n");
-  tree.write("experiments/one.cpp", "#include \"harness/run.h\"\n#include \"one/part.h\"\n");
-  tree.write("experiments/one/part.h", "// of part.cpp and more.cpp\n");
-  tree.write("experiments/one/part.cpp", "#include \"part.h\"\nextern const char norms[], other[];\n");
-  tree.write("experiments/one/more.cpp", "#include \"part.h\"\n");
-  tree.write("experiments/two.cpp", "#include \"harness/run.h\"\n");
+  tree.write("experiments/run/run.h", "#pragma once\n#include \"json.h\"\n");
+  tree.write("experiments/run/run.cpp", "#include \"run.h\"\n");
+  tree.write("experiments/run/json.h", "#include <vector>\n");
+  tree.write("experiments/run/plot.cpp", "#include \"json.h\"\n");
+  tree.write("experiments/studies/one/one.cpp", "#include \"../../run/run.h\"\n#include \"part.h\"\n");
+  tree.write("experiments/studies/one/part.h", "// of part.cpp and more.cpp\n");
+  tree.write("experiments/studies/one/part.cpp",
+             "#include \"part.h\"\nextern const char norms[], other[];\n");
+  tree.write("experiments/studies/one/more.cpp", "#include \"part.h\"\n");
+  tree.write("experiments/studies/two/two.cpp", "#include \"../../run/run.h\"\n");
   tree.write("experiments/fixtures/norms.json", "[]\n");
   return tree;
 }
@@ -66,20 +67,20 @@ TEST_CASE("the hash of a program's sources is that of the files that it is made 
   };
   for (const auto& [path, one, two] : {Change{"core/tensor.cpp", true, true},
                                        {"data/mnist/reader.h", true, true},
-                                       {"experiments/harness/json.h", true, true},
-                                       {"experiments/harness/run.cpp", true, true},
-                                       {"experiments/one.cpp", true, false},
-                                       {"experiments/one/part.h", true, false},
-                                       {"experiments/one/part.cpp", true, false},
-                                       {"experiments/one/more.cpp", true, false},
+                                       {"experiments/run/json.h", true, true},
+                                       {"experiments/run/run.cpp", true, true},
+                                       {"experiments/studies/one/one.cpp", true, false},
+                                       {"experiments/studies/one/part.h", true, false},
+                                       {"experiments/studies/one/part.cpp", true, false},
+                                       {"experiments/studies/one/more.cpp", true, false},
                                        {"experiments/fixtures/norms.json", true, false},
-                                       {"experiments/two.cpp", false, true},
+                                       {"experiments/studies/two/two.cpp", false, true},
                                        {"experiments/README.md", false, false},
-                                       {"experiments/claims/001.toml", false, false},
+                                       {"experiments/claims/texts/001.toml", false, false},
                                        {"tests/core/tensor_test.cpp", false, false},
                                        {"CMakeLists.txt", false, false},
                                        {"experiments/fixtures/unread.json", false, false},
-                                       {"experiments/three.cpp", false, false}}) {
+                                       {"experiments/studies/three/three.cpp", false, false}}) {
     CAPTURE(path);
     const std::string whole = folder / (std::string("tree/") + path);
     const bool there = std::filesystem::exists(whole);
@@ -137,10 +138,14 @@ TEST_CASE("a run tells the checksums of the data that it read") {
 TEST_CASE("every study that opens a text or images tells what it read") {
   const std::regex opens("\\b(open_corpus|TinyText|read_digits|make_task)\\b");
   size_t studies = 0;
-  for (const auto& file : std::filesystem::directory_iterator(ISOBAR_SOURCE_DIR "/experiments")) {
-    const std::string text = file.path().extension() == ".cpp" ? file_text(file.path()) : "";
+  std::vector<std::filesystem::path> files = {ISOBAR_SOURCE_DIR "/experiments/duel/duel.cpp",
+                                              ISOBAR_SOURCE_DIR "/experiments/lm/train_lm.cpp"};
+  for (const auto& folder : std::filesystem::directory_iterator(ISOBAR_SOURCE_DIR "/experiments/studies"))
+    files.push_back(folder.path() / (folder.path().filename().string() + ".cpp"));
+  for (const std::filesystem::path& file : files) {
+    const std::string text = file_text(file);
     if (!std::regex_search(text, opens)) continue;
-    CAPTURE(file.path());
+    CAPTURE(file);
     CHECK(holds(text, "announce(run"));
     ++studies;
   }

@@ -25,7 +25,7 @@ TEST_CASE("without skips positions become equal at a cubic rate, with skips they
 
 TEST_CASE("r of one block with a skip lies just below that of independent positions") {
   // A row of T independent normal positions: E |x − mean|² / E |x|² = 1 − 1/T. One block of attention with a
-  // skip adds little at initial weights: variance 1/14 of the stream's (transformer_stack/measure.h).
+  // skip adds little at initial weights: variance 1/14 of the stream's (studies/transformer_stack/measure.h).
   for (const int length : {2, 4, 16}) {
     CAPTURE(length);
     const std::string flags = "--kinds attention.skip --depth 1 --seeds 8 --batch 16 --length ";

@@ -2,8 +2,8 @@
 // processes.
 #include <doctest/doctest.h>
 
-#include "../../experiments/harness/program.h"
 #include "../../experiments/lm/checkpointing.h"
+#include "../../experiments/run/program.h"
 #include "../../nn/nn.h"
 #include "../message_of.h"
 #include "../run.h"

@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "../../experiments/harness/environment.h"
+#include "../../experiments/run/environment.h"
 #include "../file_size_limit.h"
 #include "../sanitizers.h"
 #include "study.h"

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "../../experiments/harness/stats.h"
-#include "../../experiments/harness/table.h"
+#include "../../experiments/run/stats.h"
+#include "../../experiments/run/table.h"
 
 namespace isobar::stats_test {
 

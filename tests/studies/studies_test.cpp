@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "../../experiments/harness/json.h"
+#include "../../experiments/run/json.h"
 #include "../run.h"
 #include "../scoped_variable.h"
 

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "../../experiments/harness/program.h"
+#include "../../experiments/run/program.h"
 #include "../run.h"
 
 namespace isobar {

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "../../data/hdf5_file.h"
-#include "../../experiments/harness/json.h"
+#include "../../experiments/run/json.h"
 #include "../run.h"
 
 namespace isobar {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "../../core/error.h"
-#include "../../experiments/harness/table.h"
+#include "../../experiments/run/table.h"
 #include "../holds.h"
 #include "../message_of.h"
 #include "../scoped_variable.h"

@@ -1,7 +1,7 @@
 // transformer_stack: source 001's layer beside PyTorch's, and its closed form.
 #include <doctest/doctest.h>
 
-#include "../../experiments/transformer_stack/measure.h"
+#include "../../experiments/studies/transformer_stack/measure.h"
 
 namespace isobar::transformer_stack_test {
 

@@ -1,5 +1,5 @@
 // length_errors: how far an nGPT is from the unit sphere.
-#include "../../experiments/lm_norms/results.h"
+#include "../../experiments/studies/lm_norms/results.h"
 
 #include <doctest/doctest.h>
 

@@ -52,7 +52,7 @@ struct DuelRates {
 };
 DuelRates duel_rates(const Differences& of, int64_t trials);
 
-// Ladders of five rungs, of 13 seeds down to 5, as experiments/ladder/ has them: the shares of trials with each word.
+// Ladders of five rungs, of 13 seeds down to 5, as experiments/studies/ladder/ has them: the shares of trials with each word.
 // `mean` is the effect on a rung, from 0 to 4; a part asks for one above 0.
 struct Climbing {
   std::string name;

@@ -12,7 +12,7 @@
 #include <cstdio>
 
 #include "../../experiments/claims/rules.h"
-#include "../../experiments/harness/tool.h"
+#include "../../experiments/run/tool.h"
 #include "cells.h"
 
 using namespace isobar;

@@ -3,7 +3,7 @@
 #include "../../../data/file.h"
 #include "../../../nn/lm/hugging_face.h"
 #include "../../../nn/model.h"
-#include "../../harness/settings.h"
+#include "../../run/settings.h"
 
 namespace isobar {
 namespace {

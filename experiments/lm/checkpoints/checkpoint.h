@@ -11,7 +11,7 @@
 
 #include "../../../data/checked_file.h"
 #include "../../../data/tokenizer.h"
-#include "../../harness/run.h"
+#include "../../run/run.h"
 #include "../training/config.h"
 
 namespace isobar {

@@ -5,7 +5,7 @@
 #include "../../../data/utf8_stream.h"
 #include "../../../nn/lm/feed_forward.h"
 #include "../../../nn/model.h"
-#include "../../harness/settings.h"
+#include "../../run/settings.h"
 
 namespace isobar {
 namespace {

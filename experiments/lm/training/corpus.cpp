@@ -2,8 +2,8 @@
 
 #include "../../../data/shipped.h"
 #include "../../../data/text_input.h"
-#include "../../harness/run.h"
-#include "../../harness/table.h"
+#include "../../run/run.h"
+#include "../../run/table.h"
 
 namespace isobar {
 namespace {

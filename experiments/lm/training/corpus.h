@@ -7,7 +7,7 @@
 
 namespace isobar {
 
-class Run;  // harness/run.h
+class Run;  // run/run.h
 
 struct Corpus {
   TextCorpus text;                                      // empty where there is a store

@@ -2,8 +2,8 @@
 // drawn, batches chosen and losses evaluated alike for all models of one seed, which are compared in pairs.
 #pragma once
 
-#include "../../harness/progress.h"
-#include "../../harness/stats.h"
+#include "../../run/progress.h"
+#include "../../run/stats.h"
 #include "corpus.h"
 #include "train.h"
 

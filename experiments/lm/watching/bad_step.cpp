@@ -3,7 +3,7 @@
 #include "../../../core/blas.h"
 #include "../../../data/utf8_stream.h"
 #include "../../../nn/model.h"
-#include "../../harness/environment.h"
+#include "../../run/environment.h"
 #include "../training/train.h"
 
 namespace isobar {

@@ -4,9 +4,9 @@
 
 #include "../../../data/utf8_stream.h"
 #include "../../../nn/model.h"
-#include "../../harness/lists.h"
-#include "../../harness/table.h"
-#include "../../harness/text_chart.h"
+#include "../../run/lists.h"
+#include "../../run/table.h"
+#include "../../run/text_chart.h"
 
 namespace isobar {
 namespace {

@@ -1,7 +1,7 @@
 // What a Probe saw of a language model, into the run's files and, from these, into its report.
 #pragma once
 
-#include "../../harness/run.h"
+#include "../../run/run.h"
 #include "histogram.h"
 #include "saturation.h"
 

@@ -11,7 +11,7 @@
 #include "../../../nn/lm/grouped_query_attention.h"
 #include "../../../nn/model.h"
 #include "../../../nn/observe.h"
-#include "../../harness/table.h"
+#include "../../run/table.h"
 #include "../training/corpus.h"
 #include "../training/train.h"
 

@@ -1,0 +1,53 @@
+// Content: what the report's page shows, collected from the summaries of runs.
+//
+//   Content content;
+//   content.add("runs/verify");                          // a finished run, with those in its folder
+//   content.add(run.summary(), "runs/verify");           // or one under way: its summary in memory
+//   write_file_atomically("report.html", content.page("en"));
+//
+// Of a run under way the page shows every claim: one whose "verdict" is "still to come" as not measured yet.
+// Its "runs" names those that are done, which are read from their folders; "progress", if it is there,
+// {"done": 4, "of": 12, "seconds_left": 300}, makes a line at the top.
+#pragma once
+
+#include <map>
+
+#include "../run/json.h"
+
+namespace isobar::report {
+
+class Content {
+ public:
+  // A folder with a summary.json; of isobar verify with the runs in it. Throws Error where there is none.
+  void add(const std::string& folder);
+  // The same of a summary in memory; `folder` is where its runs are.
+  void add(const Json& summary, const std::string& folder);
+
+  size_t claim_count() const { return claims_.size(); }
+  size_t run_count() const { return runs_.size(); }
+  // {"name": …, "program": …, "plots": […], …} each.
+  const Json& runs() const { return runs_; }
+
+  // The whole page, as one HTML file. `lang` is "en" or "zh"; the reader can switch. `live`: with the chapter
+  // that runs a study in the reader's browser (live_chapter.h).
+  std::string page(const std::string& lang, bool live = false) const;
+
+ private:
+  std::string add_run(const std::string& folder, const std::string& name, const Json& summary, bool named);
+  void add_claim(Json claim, const std::map<std::string, std::string>& names);
+
+  Json claims_ = Json::array(), sources_ = Json::object(), runs_ = Json::array(), missing_ = Json::array();
+  Json stored_ = Json::array();  // for the live chapter
+  Json environment_ = Json::object(), progress_;
+};
+
+// JSON as it can stand in a script element of a page.
+std::string embedded(const Json& json);
+
+// --- What the page shows of a summary: thinned curves, values in five digits, of a claim what is shown.
+
+// The run's settings, expectations, charts and, where it has them, measured values and sample of text.
+Json shown_run(const Json& summary);
+Json shown_claim(const Json& claim);
+
+}  // namespace isobar::report

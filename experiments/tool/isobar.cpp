@@ -1,0 +1,135 @@
+// isobar: the tool. Its first word says what to do; `isobar --help` lists what there is.
+//
+//   isobar verify --quick         every study small, and a verdict on each claim of the texts
+//   isobar decay_study --depth 8  a study: the program of this name beside isobar
+//
+// Verbs are in tool/. Exit codes are those of verb or study; 2 for a word that is neither.
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "../../data/utf8_stream.h"
+#include "../run/environment.h"
+#include "../run/lists.h"
+#include "../run/program.h"
+#include "../run/tool.h"
+#include "verbs.h"
+
+using namespace isobar;
+
+namespace isobar::fixtures {
+extern const char completion[];  // tool/completion.bash
+}
+
+namespace {
+
+// isobar completion: the script with which bash completes all words.
+int completion(const verbs::Words& words) {
+  std::string shell;
+  Tool tool("isobar completion",
+            "Prints a script with which a shell completes words for isobar and the studies.",
+            "source <(isobar completion bash)");
+  tool.word("SHELL", shell, "bash");
+  return tool.run(words, [&] {
+    check(shell == "bash", "SHELL: wanted bash, got {}", shell);
+    write_out(fixtures::completion);
+  });
+}
+
+struct Verb {
+  std::string name, about;
+  int (*run)(const verbs::Words& words);
+};
+
+const std::vector<Verb>& all_verbs() {
+  static const std::vector<Verb> all = {
+      {"verify", "run the studies that claims need, judge every claim", verbs::verify},
+      {"report", "one page of finished runs: claims, charts, settings", verbs::report},
+      {"article", "what was found, as an article of some pages: HTML, PDF", verbs::article},
+      {"watch", "how a run of train_lm goes, or how it went", verbs::watch},
+      {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
+      {"evaluate", "loss and perplexity of a checkpoint on a text", verbs::evaluate},
+      {"export", "a checkpoint as model.safetensors for Hugging Face", verbs::export_model},
+      {"import", "model.safetensors as a checkpoint", verbs::import_model},
+      {"tokenize", "learn a tokenizer; turn text into tokens and back", verbs::tokenize},
+      {"prepare", "texts of any size as a token store for train_lm", verbs::prepare},
+      {"completion", "a script with which bash completes all of these", completion},
+  };
+  return all;
+}
+
+verbs::Words names_of_all() {
+  verbs::Words names;
+  for (const Verb& verb : all_verbs()) names.push_back(verb.name);
+  names.insert(names.end(), study_names().begin(), study_names().end());
+  return names;
+}
+
+std::string help() {
+  std::string text =
+      "isobar: measures what is said about normalization in deep networks.\n\n"
+      "  isobar verify              judge texts, a chapter and papers, claim by claim\n\n"
+      "Verbs:\n";
+  for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
+  text += "\nStudies, programs of their own beside isobar:\n";
+  for (const Json& study : ask_studies()) text += help_row(study["name"], study["question"]);
+  return text + "\n`isobar WORD --help` says more; --version, and --about: all studies as JSON.\n";
+}
+
+bool is_program_name(const std::string& word) {
+  return !word.empty() &&
+         word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+}
+
+// Becomes the program beside this one, with these words. Returns where there is none.
+void become_study(const std::string& name, const verbs::Words& words) {
+  const std::filesystem::path path = std::filesystem::path(own_path()).parent_path() / name;
+  if (is_program_name(name) && std::filesystem::is_regular_file(path)) become(path.string(), words);
+}
+
+std::string names_that_begin(const std::string& beginning) {
+  std::string names;
+  for (const std::string& name : names_of_all())
+    if (name.starts_with(beginning)) names += name + "\n";
+  return names;
+}
+
+int obey(verbs::Words words) {
+  if (words.empty()) words = {"--help"};
+  const bool completing = words[0] == complete_flag;
+  if (completing && words.size() < 3) {
+    write_out(names_that_begin(words.size() == 1 ? "" : words.back()));
+    return 0;
+  }
+  // The verb or study completes its own words.
+  if (completing) std::swap(words[0], words[1]);
+  const std::string name = words[0];
+  words.erase(words.begin());
+  if (name == "--about") {
+    write_out(json_text(ask_studies()));
+    return 0;
+  }
+  if (name == "--help" || name == "-h" || name == "--version") {
+    write_out(name == "--version" ? fmt::format("isobar {}\n", isobar_version()) : help());
+    return 0;
+  }
+  if (name == "duel") return verbs::duel(words);
+  if (const auto verb = std::ranges::find(all_verbs(), name, &Verb::name); verb != all_verbs().end()) {
+    check(!Ranks::launched(),
+          "{}: a verb is one process, which cannot share its work; start it without mpirun (studies can: {})",
+          name, "mpirun -n 4 train_lm …");
+    return verb->run(words);
+  }
+  become_study(name, words);
+  const std::string hint = did_you_mean(name, names_of_all());
+  check(completing, "there is no verb or study '{}'{}", one_line(name),
+        hint.empty() ? "; isobar --help lists them" : hint);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  begin_process();
+  return exit_code_of("isobar", stderr, [&] { return obey({argv + 1, argv + argc}); });
+}
