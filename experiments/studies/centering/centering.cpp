@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   return run_program({.name = "centering",
                       .about = "Is LayerNorm's centring redundant in a pre-norm Transformer?",
                       .example = "centering --corpus synthetic --seeds 1",
-                      .page = "studies/lm_norms/README.md",
+                      .page = "studies/centering/README.md",
                       .presets = {{"quick", "five seeds, 250 steps"},
                                   {"full", "ten seeds, 500 steps", "--seeds 10 --steps 500"}},
                       .tiny = "--n_layer 1 --n_embd 16 --steps 4 --seeds 1 --eval_iters 1"},

@@ -6,7 +6,7 @@
 //
 // A net: 784 pixels → 128, then `depth` layers (plain) or blocks of two layers, as decay_study builds them, →
 // 10 digits; cross-entropy, batch 64, 100 steps of Adam, warm-up over a tenth of the steps, then a cosine down
-// to a tenth. A hundred steps are few: nets that fail here might learn in more. studies/decay_study/README.md says how the
+// to a tenth. A hundred steps are few: nets that fail here might learn in more. README.md says how the
 // images are divided and each net gets its rate.
 //
 // Training stops working at the first depth whose median test accuracy is below 0.5. A net whose loss or
@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
           "Can deep nets be trained, with and without norms? MLPs of 2 to 1000 layers on MNIST.\n"
           "Judges what source 003 says about the depth at which training stops working.",
       .example = "depth_trainability --nets plain.default.none,pre.default.rmsnorm --depths 2,32",
-      .page = "studies/decay_study/README.md",
+      .page = "studies/depth_trainability/README.md",
       .presets = {{"quick", "the nets that the claims speak of, up to 100 layers or blocks"},
                   {"full", "these and six more, up to 1000 layers or blocks",
                    fmt::format("--depths 2,8,32,100,1000 --nets {},{}", fmt::join(config.nets, ","),

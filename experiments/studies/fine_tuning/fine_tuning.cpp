@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
       {.name = "fine_tuning",
        .about = "Do norm-free language models train as well as one with norms, and fine-tune worse?",
        .example = "fine_tuning --nets pre.none,post.rmsnorm --seeds 3",
-       .page = "studies/lm_norms/README.md",
+       .page = "studies/fine_tuning/README.md",
        .presets = {{"quick", "32 wide, 130 and 125 steps"},
                    {"full", "64 wide, 250 and 250 steps, twelve seeds",
                     "--seeds 12 --n_embd 64 --steps 250 --finetuning_steps 250"}},

@@ -304,7 +304,7 @@ int main(int argc, char** argv) {
        .about = "Do attention logits grow in training, and what do softcap and QK-norm do "
                 "about it?\nThe largest |q·k|/√D against the step, of three small language models.",
        .example = "logit_growth --softcap 50 --steps 500",
-       .page = "studies/norm_jacobian/README.md",
+       .page = "studies/logit_growth/README.md",
        .tiny = "--n_layer 1 --n_embd 16 --steps 2 --log_interval 1 --seeds 1 --eval_iters 1",
        .settle =
            [&](const std::set<std::string>& given) {

@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
           "Does centring help a Transformer layer to learn which token is the most frequent?\n"
           "Source 001's layer, stacked and trained on the task of Brody et al. 2023.",
       .example = "majority --depths 1 --seeds 3",
-      .page = "studies/norm_motives/README.md",
+      .page = "studies/majority/README.md",
       .tiny = "--depths 1 --steps 2 --batch 2 --seeds 1"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     const std::vector<std::string>& norms = config.norms;

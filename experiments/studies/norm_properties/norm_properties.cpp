@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
                             "What do LayerNorm, RMSNorm, BatchNorm keep and cost?\n"
                             "Puts the definitions and invariances of sources 000 to 003 to the test.",
                         .example = "norm_properties --seeds 5",
-                        .page = "studies/norm_jacobian/README.md",
+                        .page = "studies/norm_properties/README.md",
                         .tiny = "--seeds 1"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     Measurements measurements;

@@ -4,7 +4,7 @@
 // attention converges doubly exponentially, at a cubic rate, to a matrix of equal rows; skips and MLPs stop
 // it. Source 003, section 1.1, prints a block without skips and asks whether one can leave its norms out.
 //
-// Norms of r (studies/norm_motives/README.md) are Frobenius norms over all sequences; the paper takes √(‖·‖₁ ‖·‖∞),
+// Norms of r (README.md) are Frobenius norms over all sequences; the paper takes √(‖·‖₁ ‖·‖∞),
 // for which the nearest m has no closed form. `order` is the last ratio of the falls of ln r above rounding:
 // 1 for an exponential decay, 3 for the paper's bound.
 //
@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
                             "Do the positions of a sequence become equal in a deep stack of attention?\n"
                             "And what stops it: skips, an MLP, norms? After Dong et al. 2021.",
                         .example = "rank_collapse --kinds attention,attention.mlp.norm --depth 6",
-                        .page = "studies/norm_motives/README.md",
+                        .page = "studies/rank_collapse/README.md",
                         .tiny = "--depth 2 --d_model 8 --length 3 --batch 2 --seeds 2",
                         .check = [&] {
                           check(config.d_model % 4 == 0,

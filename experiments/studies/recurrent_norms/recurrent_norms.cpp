@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
   return run_program({.name = "recurrent_norms",
                       .about = "Which norms suit a recurrent net that reads digits?",
                       .example = "recurrent_norms --norms none,layernorm --lengths 56",
-                      .page = "studies/norm_motives/README.md",
+                      .page = "studies/recurrent_norms/README.md",
                       .presets = {{"quick", "28 time steps"},
                                   {"full", "28 and 112 time steps", "--lengths 28,112 --seeds 16"}},
                       .tiny = "--hidden 4 --steps 2 --seeds 1 --learning_rates 1e-2"},

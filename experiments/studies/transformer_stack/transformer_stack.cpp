@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
           "How far does the signal grow in a stack of Transformer layers?\n"
           "Source 001's own, with its norms, without, after the sum, and without the residuals.",
       .example = "transformer_stack --depths 2,32",
-      .page = "studies/decay_study/README.md",
+      .page = "studies/transformer_stack/README.md",
       .tiny = "--depths 2 --seeds 2 --d_model 8 --nhead 2 --dim_feedforward 8 --length 3 --batch 2",
       .settle =
           [&](const std::set<std::string>& given) {

@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
       {.name = "warmup",
        .about = "Does post-norm need a warm-up, and pre-norm none?",
        .example = "warmup --n_layer 12 --learning_rates 3e-3,1e-2",
-       .page = "studies/lm_norms/README.md",
+       .page = "studies/warmup/README.md",
        .presets = {{"quick", "one rate, 100 steps"},
                    {"full", "three rates, 250 steps, five seeds",
                     "--seeds 5 --steps 250 --learning_rates 1e-3,3e-3,1e-2"}},
