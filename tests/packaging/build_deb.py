@@ -22,7 +22,10 @@ cd /isobar
 export DEBIAN_FRONTEND=noninteractive PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig DEB_HOST_ARCH=arm64
 dpkg --add-architecture arm64
 apt-get -q update
-libraries=$(for package in $packages; do case $package in lib*|zlib1g-dev|doctest-dev|nlohmann-json3-dev) echo "$package:arm64";; esac; done)
+libraries=$(for package in $packages; do  # of all architectures: headers alone
+  case $package in lib*|zlib1g-dev|doctest-dev|nlohmann-json3-dev) ;; *) continue ;; esac
+  if apt-cache show "$package:arm64" >/dev/null 2>&1; then echo "$package:arm64"; else echo "$package"; fi
+done)
 apt-get -qy --no-install-recommends install g++ g++-aarch64-linux-gnu cmake ninja-build pkg-config python3 qemu-user dpkg-dev file $libraries
 cmake --preset deb -D ISOBAR_ARCH=armv8-a -D ISOBAR_TESTS=ON -D ISOBAR_MPI=OFF -D CMAKE_SYSTEM_NAME=Linux -D CMAKE_SYSTEM_PROCESSOR=aarch64 \\
   -D CMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -D CMAKE_LIBRARY_ARCHITECTURE=aarch64-linux-gnu \\
