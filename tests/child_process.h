@@ -19,6 +19,10 @@ int in_child(const F& f) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+// Whether an emulator of another CPU runs the tests: qemu does not limit a program's address space. CMake sets the variable.
+inline bool emulated() { return std::getenv("ISOBAR_EMULATED") != nullptr; }
+inline constexpr const char* no_limit_here = "an emulator does not limit a program's address space";
+
 // Leaves this process no memory.
 inline void take_all_memory() {
   const rlimit nothing_more{0, 0};

@@ -98,6 +98,16 @@ std::string lines_of(const std::string& text) {
   return lines;
 }
 
+// "A B": since 2.4 CLI11 takes no blank in a name, so there the option is called "A_B".
+std::string without_blanks(std::string name) {
+  std::ranges::replace(name, ' ', '_');
+  return name;
+}
+std::string with_blanks(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
 class HelpForm : public CLI::Formatter {
  public:
   explicit HelpForm(std::string example) : example_(std::move(example)) { label("SUBCOMMAND", "COMMAND"); }
@@ -138,7 +148,7 @@ class HelpForm : public CLI::Formatter {
 
   // "-o, --output FILE"; a flag and its opposite as "--[no-]bias".
   std::string make_option_name(const CLI::Option* option, bool positional) const override {
-    if (positional) return option->get_name(true);
+    if (positional) return with_blanks(option->get_name(true));
     std::vector<std::string> names;
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
     const std::vector<std::string>& longs = option->get_lnames();
@@ -393,7 +403,7 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
     add_value("resume", line.resume, "DIR", "go on with the run in DIR, from its newest checkpoint");
   const std::vector<const CLI::Option*> presets = add_presets(app, preset_names(program), line.preset);
   if (const Positionals& files = program.positionals; files.values != nullptr)
-    app.add_option(files.name, *files.values, files.about)->type_name("");
+    app.add_option(without_blanks(files.name), *files.values, files.about)->type_name("");
   const std::vector<Setting> settings = settings_of(config);
   for (const Setting& setting : settings) add_setting(app, program, setting);
 

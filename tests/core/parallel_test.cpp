@@ -217,6 +217,7 @@ TEST_CASE("a control group's CPU quota bounds the threads, rounded up, in both v
 // Sanitizers keep notes about every byte, and do not live under a limit.
 #if !defined(WITH_ASAN) && !defined(WITH_TSAN)
 TEST_CASE("where there is no memory for other threads, the number of threads stays what it was") {
+  if (emulated()) return skip(no_limit_here);
   set_threads(2);
   CHECK(in_child([] {
           take_all_memory();

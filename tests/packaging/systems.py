@@ -5,6 +5,7 @@ In a clean root of the system (bookworm, trixie, sid), made by debootstrap, with
 
   build    the README's first command, ./run.sh --build-only, which installs what is missing; a warning in our code fails it
   quick    ctest -L quick
+  programs the tests of command lines, and of the values that every study measures
   spec     same_as_spec: the bytes of every op that differ from the definition; 0 are wanted
   hashes   same_as_spec --hashes 20: the rows of FILE, which another system printed, are wanted
 
@@ -45,6 +46,8 @@ cmake --preset release --log-level=WARNING -D CMAKE_COMPILE_WARNING_AS_ERROR=ON 
 cmake --build build --parallel "$(job_count)"
 echo "step quick"
 ctest --test-dir build -L quick --no-tests=error --parallel "$(job_count)" --output-on-failure
+echo "step programs"
+ctest --test-dir build -R '^(bounds|duel|options|outputs|pretokenize|studies)_test$' --no-tests=error --output-on-failure
 echo "step spec"
 build/bin/same_as_spec
 echo "step hashes"
@@ -92,12 +95,14 @@ def main():
         arguments.log.write_text(said)
     found = re.split(r"^step (\w+)\n", said, flags=re.MULTILINE)
     parts = {"build": found[0], **dict(zip(found[1::2], found[2::2]))}
-    quick = re.search(r"\d+% tests passed, (\d+) tests failed out of (\d+)", parts.get("quick", ""))
+    quick, programs = (re.search(r"\d+% tests passed, (\d+) tests failed out of (\d+)", parts.get(name, "")) for name in ("quick", "programs"))
     spec = re.search(r"^all +(\d+) runs +(\d+) bytes +(\d+) differ", parts.get("spec", ""), re.MULTILINE)
     wanted, got = rows_of(arguments.hashes.read_text()), rows_of(parts.get("hashes", ""))
     expect("quick" in parts, "built without a warning" if "quick" in parts else f"the build: {shown(said)}")
     if "quick" in parts:
         expect(quick and quick[1] == "0", quick[0] if quick and quick[1] == "0" else f"quick tests: {shown(parts['quick'])}")
+    if "programs" in parts:
+        expect(programs and programs[1] == "0", programs[0] if programs and programs[1] == "0" else f"programs: {shown(parts['programs'])}")
     if "spec" in parts:
         expect(spec and spec[3] == "0", spec[0] if spec else f"same_as_spec: {shown(said)}")
     if "hashes" in parts:
@@ -105,7 +110,7 @@ def main():
         expect(wanted and got and not other and code == 0, f"{len(got)} hashes, {len(other)} of them of other bits{': ' if other else ''}{'; '.join(other)}")
     versions = [re.sub(r"\S*[/]", "", line).replace("-dev", "").replace("version ", "") for line in re.findall(r"^version .*", said, re.MULTILINE)]
     if not failures:
-        print(f"row {quick[2]} quick tests; {spec[1]} runs, {spec[2]} bytes, 0 differ; {len(got)} hashes as here; {', '.join(versions)}")
+        print(f"row {quick[2]} quick tests, {programs[2]} of programs; {spec[1]} runs, {spec[2]} bytes, 0 differ; {len(got)} hashes as here; {', '.join(versions)}")
     return 1 if failures else 0
 
 
