@@ -22,8 +22,11 @@ double flops_of(const Node& node, bool backward) {
   const Node::Input &a = node.inputs[0], &b = node.inputs[1];
   if (node.kind == Kind::product_loss) return backward ? 0 : 3 * 2 * count(a.shape) * length(b.shape, -2);
   if (node.kind == Kind::attention) return (backward ? 8 : 4) * count(a.shape) * length(b.shape, -3);
-  if (node.kind != Kind::product) return 0;
+  if (node.kind != Kind::product && node.kind != Kind::convolution) return 0;
   const int products = backward ? is_wanted(a) + is_wanted(b) : 1;
+  if (node.kind == Kind::convolution)
+    return 2 * products * count(node.shape) * count(b.shape) /
+           static_cast<double>(std::max<int64_t>(b.shape.ndim() > 0 ? b.shape[0] : 1, 1));
   return 2 * products * count(node.shape) * length(a.shape, -1);
 }
 
@@ -53,7 +56,8 @@ Activity cost_of(const Node& node, Part part) {
                     .flops = flops_of(node, backward),
                     .bytes = bytes_of(node, backward)};
   activity.product = activity.flops > 0 && node.dtype == Dtype::f32;
-  if (activity.flops > 0 && node.kind != Kind::attention) activity.rows = rows_of(node);
+  if (activity.flops > 0 && node.kind != Kind::attention && node.kind != Kind::convolution)
+    activity.rows = rows_of(node);
   return activity;
 }
 

@@ -1,6 +1,7 @@
 // What an op takes at least, by its kind and its shapes; and the marks that ops set on a profile's timeline.
 //
 //   product       2 · M · N · K flops forward, and the same again for each input that wants a gradient
+//   convolution   2 flops for each value of a window, channel and output, and the same again for each input
 //   attention     4 flops for each channel of each query and key forward, 8 backward; what a causal
 //                 mask saves is not taken off
 //   product_loss  three products forward, none in backward

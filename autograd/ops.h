@@ -267,6 +267,72 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& xs);
 // Rows of weight (V, C) at indices (…) in [0, V) → (…, C).
 Tensor embedding(const Tensor& indices, const Tensor& weight);
 
+// --- convolutions. x (N, C, L) or (N, C, H, W): N samples, C channels; N may be 0
+// One number for each spatial dimension, or one for both: 3, or {3, 1}.
+class PerDim {
+ public:
+  PerDim() = default;  // not given
+  PerDim(int64_t all) : number_{all}, count_(1) {}
+  PerDim(std::initializer_list<int64_t> each);  // throws Error unless there are one or two
+  bool given() const { return count_ > 0; }
+  // Of dimension `dim` of so many. Throws Error, naming op and argument, for another count of numbers, for one below
+  // `least`, and for one beyond what any image has.
+  int64_t at(const char* op, const char* name, int dim, int dims, int64_t least) const;
+
+ private:
+  static constexpr int64_t most = int64_t{1} << 24;
+  std::array<int64_t, 2> number_{};
+  size_t count_ = 0;
+};
+
+// A window moves over x, which has `padding` zeros on either side, by `stride`; its entries are `dilation` apart.
+// Along each dimension it has (extent + 2 · padding − dilation · (kernel_size − 1) − 1) / stride + 1 positions,
+// rounded down. All ops with windows throw Error where there is none.
+struct WindowOptions {
+  PerDim stride = 1, padding = 0, dilation = 1;
+};
+// The values under the window: (N, C, …) → (N, C · kernel, positions), y[n, (c, ky, kx), (oy, ox)].
+Tensor unfold(const Tensor& x, const PerDim& kernel_size, const WindowOptions& options = {});
+// The adjoint of unfold: (N, C · kernel, positions) → (N, C, output_size); values of one element are added.
+Tensor fold(const Tensor& x, const Shape& output_size, const PerDim& kernel_size,
+            const WindowOptions& options = {});
+
+struct ConvOptions {
+  PerDim stride = 1, padding = 0, dilation = 1;
+  int64_t groups = 1;  // filters of a group see the channels of that group: groups = C is depthwise
+};
+// Σ over channels and window of weight · x, plus bias (LeCun et al. 1989; as PyTorch, without flipping the weight).
+// x (N, C, L), weight (O, C / groups, K), bias (O) or undefined → (N, O, positions).
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+              const ConvOptions& options = {});
+// x (N, C, H, W), weight (O, C / groups, KH, KW), bias (O) or undefined → (N, O, positions of rows, of columns).
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+              const ConvOptions& options = {});
+
+// --- pools, over windows in each channel: x (N, C, L) or (N, C, H, W) → (N, C, positions)
+struct MaxPoolOptions {
+  PerDim stride = {};  // kernel_size where it is not given
+  PerDim padding = 0, dilation = 1;
+  bool ceil_mode = false;  // true: a last window that begins within x or its left padding counts too
+};
+// The largest value under the window, padding left out; NaN where one is NaN. Of ties, the first has the gradient.
+// Throws Error for padding of more than half of what the window covers, and for a window in the padding alone.
+Tensor max_pool1d(const Tensor& x, const PerDim& kernel_size, const MaxPoolOptions& options = {});
+Tensor max_pool2d(const Tensor& x, const PerDim& kernel_size, const MaxPoolOptions& options = {});
+struct AvgPoolOptions {
+  PerDim stride = {};  // kernel_size where it is not given
+  PerDim padding = 0;
+  bool ceil_mode = false;                                  // as for max_pool
+  bool count_include_pad = true;                           // whether zeros of the padding count in the mean
+  std::optional<int64_t> divisor_override = std::nullopt;  // the sum is divided by it, not by the count
+};
+// The mean of the values under the window; with the same error.
+Tensor avg_pool1d(const Tensor& x, const PerDim& kernel_size, const AvgPoolOptions& options = {});
+Tensor avg_pool2d(const Tensor& x, const PerDim& kernel_size, const AvgPoolOptions& options = {});
+// Means of so many parts of x: output o is that of the elements from ⌊o · in / out⌋ up to ⌈(o + 1) · in / out⌉.
+Tensor adaptive_avg_pool1d(const Tensor& x, const PerDim& output_size);
+Tensor adaptive_avg_pool2d(const Tensor& x, const PerDim& output_size);
+
 // --- softmax and losses
 // Over dim; a row of −∞ alone gives NaN, as in PyTorch.
 Tensor softmax(const Tensor& x, int dim = -1);
@@ -308,8 +374,8 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 // `partial` elements only (pRMSNorm).
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps,
                 int64_t partial = 0);
-// Per channel over batch and length: x (N, C) or (N, C, L), population statistics of x (Ioffe & Szegedy
-// 2015). With mean and variance given (C), those are used instead and count as constants.
+// Per channel over batch and all positions: x (N, C, …), population statistics of x (Ioffe & Szegedy 2015). With
+// mean and variance given (C), those are used instead and count as constants.
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
                   const Tensor& mean = {}, const Tensor& variance = {});
 // Per sample and group of C / groups channels: x (N, C, …), weight and bias (C) (Wu & He 2018).

@@ -62,7 +62,7 @@ struct Node {
   };
 
   // What the op's least cost follows from (op_costs.h); a plain one reads its inputs and writes its result.
-  enum class Kind : uint8_t { plain, product, product_loss, attention, view, lookup };
+  enum class Kind : uint8_t { plain, product, product_loss, convolution, attention, view, lookup };
 
   const char* name = "";
   Kind kind = Kind::plain;

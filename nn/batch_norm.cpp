@@ -4,7 +4,7 @@
 
 namespace isobar {
 
-BatchNorm1d::BatchNorm1d(int64_t num_features, BatchNormOptions options)
+BatchNormLayer::BatchNormLayer(int64_t num_features, BatchNormOptions options)
     : eps(options.eps), momentum(options.momentum) {
   const double m = momentum.value_or(0);
   check(m >= 0 && m <= 1, "batch_norm: momentum must be in [0, 1], got {}", m);
@@ -19,8 +19,7 @@ BatchNorm1d::BatchNorm1d(int64_t num_features, BatchNormOptions options)
   }
 }
 
-Tensor BatchNorm1d::forward(const Tensor& x) {
-  check(x.ndim() == 2 || x.ndim() == 3, "batch_norm: wanted x (N, C) or (N, C, L), got {}", x.shape());
+Tensor BatchNormLayer::normalize(const Tensor& x) {
   const bool tracked = running_mean.defined();
   if (!training() && tracked) return batch_norm(x, weight, bias, eps, running_mean, running_var);
   check(x.numel() > x.size(1),
@@ -33,16 +32,17 @@ Tensor BatchNorm1d::forward(const Tensor& x) {
 }
 
 // running ← (1 − m) · running + m · statistic of this batch, m = momentum
-void BatchNorm1d::track(const Tensor& x) {
+void BatchNormLayer::track(const Tensor& x) {
   const NoTape pause;
   const int64_t batches = ++*raw::write<int64_t>(num_batches_tracked);
   const double m = momentum.value_or(1 / static_cast<double>(batches));
-  const std::vector<int> all_but_channels = x.ndim() == 2 ? std::vector<int>{0} : std::vector<int>{0, 2};
+  std::vector<int> all_but_channels{0};
+  for (int d = 2; d < x.ndim(); ++d) all_but_channels.push_back(d);
   assign(running_mean, running_mean * (1 - m) + mean(x, all_but_channels) * m);
   assign(running_var, running_var * (1 - m) + var(x, all_but_channels) * m);
 }
 
-void BatchNorm1d::fields(Fields& f) {
+void BatchNormLayer::fields(Fields& f) {
   f("weight", weight);
   f("bias", bias);
   f.buffer("running_mean", running_mean);

@@ -1,5 +1,5 @@
-// BatchNorm1d: y = (x − mean) / √(var + eps) · weight + bias, per channel over the batch (Ioffe & Szegedy
-// 2015).
+// BatchNorm1d and BatchNorm2d: y = (x − mean) / √(var + eps) · weight + bias, per channel over the batch and all
+// positions (Ioffe & Szegedy 2015).
 #pragma once
 
 #include <optional>
@@ -17,23 +17,49 @@ struct BatchNormOptions {
   bool track_running_stats = true;
 };
 
-// x (N, C) or (N, C, L), C = num_features; weight (C) starts at 1, bias (C) at 0. Training uses the batch's
+// What BatchNorm1d and BatchNorm2d share: x (N, C, …), C = num_features; weight (C) starts at 1, bias (C) at 0. Training uses the batch's
 // mean and population variance, and moves the running statistics by `momentum` towards the batch's mean and
 // *unbiased* variance, as PyTorch does. Evaluation uses the running statistics. Throws Error in training when
 // a channel has a single value.
-struct BatchNorm1d : Module {
+struct BatchNormLayer : Module {
   double eps;
   std::optional<double> momentum;
   Tensor weight, bias;
   Tensor running_mean, running_var;  // (C); undefined without track_running_stats
   Tensor num_batches_tracked;        // i64, a single number
 
-  explicit BatchNorm1d(int64_t num_features, BatchNormOptions options = {});
-  Tensor forward(const Tensor& x) override;
   void fields(Fields& f) override;
+
+ protected:
+  BatchNormLayer(int64_t num_features, BatchNormOptions options);
+  Tensor normalize(const Tensor& x);
 
  private:
   void track(const Tensor& x);
+};
+
+// x (N, C) or (N, C, L). Throws Error for another number of dimensions.
+struct BatchNorm1d : BatchNormLayer {
+  explicit BatchNorm1d(int64_t num_features, BatchNormOptions options = {})
+      : BatchNormLayer(num_features, options) {}
+
+  Tensor forward(const Tensor& x) override {
+    check(x.ndim() == 2 || x.ndim() == 3, "batch_norm: wanted x (N, C) or (N, C, L), got {}{}", x.shape(),
+          x.ndim() == 4 ? "; BatchNorm2d takes images" : "");
+    return normalize(x);
+  }
+};
+
+// x (N, C, H, W). Throws Error for another number of dimensions.
+struct BatchNorm2d : BatchNormLayer {
+  explicit BatchNorm2d(int64_t num_features, BatchNormOptions options = {})
+      : BatchNormLayer(num_features, options) {}
+
+  Tensor forward(const Tensor& x) override {
+    check(x.ndim() == 4, "batch_norm: wanted x (N, C, H, W), got {}{}", x.shape(),
+          x.ndim() == 2 || x.ndim() == 3 ? "; BatchNorm1d takes (N, C) and (N, C, L)" : "");
+    return normalize(x);
+  }
 };
 
 // RowBatchNorm: BatchNorm1d for x (…, C) with channels last, as the other norms of make_norm take it. All

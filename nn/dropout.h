@@ -18,11 +18,27 @@ struct Dropout : Module {
 
   Tensor forward(const Tensor& x) override {
     if (!training() || p == 0) return x;
+    return dropout(x, p, mask_rng());
+  }
+
+ protected:
+  static Rng mask_rng() {
     check(
         Tape::active() != nullptr,
         "dropout: in training the mask's key comes from the active tape, and there is none; call eval(model) "
         "or open a Tape");
-    return dropout(x, p, Tape::active()->next_rng());
+    return Tape::active()->next_rng();
+  }
+};
+
+// Dropout2d: zeroes whole channels of x (N, C, H, W), with probability p each (Tompson et al. 2015).
+struct Dropout2d : Dropout {
+  using Dropout::Dropout;
+
+  Tensor forward(const Tensor& x) override {
+    check(x.ndim() == 4, "dropout2d: wanted x (N, C, H, W), got {}", x.shape());
+    if (!training() || p == 0) return x;
+    return x * dropout(ones({x.size(0), x.size(1), 1, 1}, x.dtype()), p, mask_rng());
   }
 };
 

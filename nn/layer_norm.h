@@ -37,6 +37,17 @@ struct LayerNorm : Module {
   }
 };
 
+// LayerNorm2d: LayerNorm of images over their channels at each position, as ConvNeXt has it (Liu et al. 2022).
+// x (N, C, H, W), weight and bias (C). Throws Error for another number of dimensions.
+struct LayerNorm2d : LayerNorm {
+  explicit LayerNorm2d(int64_t channels, LayerNormOptions options = {}) : LayerNorm(channels, options) {}
+
+  Tensor forward(const Tensor& x) override {
+    check(x.ndim() == 4, "layer_norm2d: wanted x (N, C, H, W), got {}", x.shape());
+    return permute(LayerNorm::forward(permute(x, {0, 2, 3, 1})), {0, 3, 1, 2});
+  }
+};
+
 // The scale of x passes through: in a deep chain it needs residual branches.
 struct CenterNorm : Module {
   Tensor weight;

@@ -292,7 +292,7 @@ std::vector<Misuse> of_norms() {
        "rms_norm: normalized_shape [2] must be the last dimensions of x [2, 4]"},
       {[] { rms_norm(f32(2, 4), 4, {}, 1e-5, 5); },
        "rms_norm: partial must be 0 to 4 for normalized_shape [4], got 5"},
-      {[] { batch_norm(f32(4), {}, {}, 1e-5); }, "batch_norm: wanted (N, C) or (N, C, L), got [4]"},
+      {[] { batch_norm(f32(4), {}, {}, 1e-5); }, "batch_norm: wanted (N, C, …), got [4]"},
       {[] { batch_norm(f32(2, 4), f32(2), {}, 1e-5); },
        "batch_norm: weight must be [4] for x [2, 4], got [2]"},
       {[] { batch_norm(f32(2, 4), f64(4), {}, 1e-5); },

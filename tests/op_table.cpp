@@ -241,7 +241,7 @@ const std::vector<OpRow>& op_rows() {
     std::vector<OpRow> all;
     for (auto part :
          {elementwise_rows, layout_rows, reduction_rows, product_rows, softmax_rows, attention_rows,
-          broadcast_rows, norm_rows, saturating_rows, vocabulary_rows, layout_and_loss_rows})
+          broadcast_rows, norm_rows, saturating_rows, vocabulary_rows, layout_and_loss_rows, window_rows})
       for (OpRow& row : part()) all.push_back(std::move(row));
     return all;
   }();

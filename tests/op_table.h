@@ -38,6 +38,7 @@ std::vector<OpRow> norm_rows();             // op_table_norms.cpp
 std::vector<OpRow> saturating_rows();       // op_table_norms.cpp
 std::vector<OpRow> layout_and_loss_rows();  // op_table_layout.cpp
 std::vector<OpRow> vocabulary_rows();       // op_table_elementwise.cpp
+std::vector<OpRow> window_rows();           // op_table_windows.cpp
 
 // The op's name: the row's first word.
 std::string function_of(const OpRow& row);

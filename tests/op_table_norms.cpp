@@ -51,6 +51,7 @@ std::vector<OpRow> norm_rows() {
       {"rms_norm of many", rms_norm_of(129), {normal(300, 129), normal(129)}, fused},
       {"batch_norm", batch, {normal(7, 3), normal(3), normal(3)}, fused},
       {"batch_norm with length", batch, {normal(2, 3, 5), normal(3), normal(3)}, fused},
+      {"batch_norm of images", batch, {normal(2, 3, 4, 5), normal(3), normal(3)}, fused},
       {"batch_norm bare", [](In x) { return batch_norm(x[0], no_tensor(), no_tensor(), 1e-5); },
        {normal(7, 3)}, fused},
       {"batch_norm without bias", [](In x) { return batch_norm(x[0], x[1], no_tensor(), 1e-5); },

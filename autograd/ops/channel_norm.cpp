@@ -1,8 +1,10 @@
 // BatchNorm and GroupNorm: LayerNorm over other elements, with a weight per channel. Both bring the elements
 // that are normalized together into one row, normalize the rows, and go back; the gradient follows.
 //
-//   batch_norm:  x (N, C, L): one row per channel          y = h · weight[c] + bias[c]
+//   batch_norm:  x (N, C, …): one row per channel          y = h · weight[c] + bias[c]
 //   group_norm:  x (N, C, …): one row per sample and group of C / groups channels
+#include <numeric>
+
 #include "../ops.h"
 #include "checks.h"
 
@@ -29,7 +31,7 @@ Tensor channel_affine(Tensor h, const Tensor& weight, const Tensor& bias) {
 
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps, const Tensor& mean,
                   const Tensor& variance) {
-  check(x.ndim() == 2 || x.ndim() == 3, "batch_norm: wanted (N, C) or (N, C, L), got {}", x.shape());
+  check(x.ndim() >= 2, "batch_norm: wanted (N, C, …), got {}", x.shape());
   check_eps("batch_norm", eps);
   check_per_channel("batch_norm", "weight", weight, x);
   check_per_channel("batch_norm", "bias", bias, x);
@@ -41,7 +43,9 @@ Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
     return channel_affine(h, weight, bias);
   }
   // Channels first, so that each is one row.
-  const std::vector<int> order = x.ndim() == 2 ? std::vector<int>{1, 0} : std::vector<int>{1, 0, 2};
+  std::vector<int> order(static_cast<size_t>(x.ndim()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[0], order[1]);
   const Tensor channels = permute(x, order);
   const int64_t per_row = x.numel() / std::max<int64_t>(x.size(1), 1);
   const Tensor h = layer_norm(reshape(channels, {x.size(1), per_row}), Shape{per_row}, {}, {}, eps);

@@ -78,8 +78,8 @@ TEST_CASE("the rows of a profile add up to the time of its steps") {
 
 TEST_CASE("an op has a cost whatever its kind and its shapes") {
   const std::vector<Shape> shapes{{}, {3}, {3, 2}, {2, 3, 2}, {2, 3, 2, 5}, {0, 3}};
-  for (const Kind kind :
-       {Kind::plain, Kind::product, Kind::product_loss, Kind::attention, Kind::view, Kind::lookup})
+  for (const Kind kind : {Kind::plain, Kind::product, Kind::product_loss, Kind::convolution, Kind::attention,
+                          Kind::view, Kind::lookup})
     for (const Shape& a : shapes)
       for (const Shape& b : shapes)
         for (const Part part : {Part::forward, Part::backward}) {

@@ -9,6 +9,7 @@
 // Of two NaN the bits do not count.
 #include <fmt/ranges.h>
 
+#include "conv.h"
 #include "layers.h"
 
 #include <array>
@@ -278,9 +279,123 @@ void norms() {
   std::vector<std::vector<Shape>> images;
   for (const Int n : {2, 3, 17, 40})
     for (const Int c : {2, 4, 34})
-      images.push_back({{n, c}, {c}, {c}}), images.push_back({{n, c, 5}, {c}, {c}});
+      for (const Shape& x : {Shape{n, c}, Shape{n, c, 5}, Shape{n, c, 3, 4}}) images.push_back({x, {c}, {c}});
   op("batch_norm", images, [](const auto& x) { return batch_norm(x[0], x[1], x[2], 1e-5); });
   op("group_norm", images, [](const auto& x) { return group_norm(x[0], 2, x[1], x[2], 1e-5); });
+}
+
+// A convolution's or a pool's settings, for rows and for columns; in one dimension those for columns.
+struct Windows {
+  std::array<Int, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
+  Int groups = 1;
+};
+spec::Window window_of(const Shape& shape, const std::array<Int, 2>& kernel, const Windows& s) {
+  const auto axis = [&](size_t d, Int in) {
+    return spec::Axis{in, kernel[d], s.stride[d], s.padding[d], s.dilation[d]};
+  };
+  return {shape.size() == 4 ? axis(0, shape[2]) : spec::Axis{}, axis(1, shape.back())};
+}
+isobar::PerDim each_of(size_t dims, const std::array<Int, 2>& numbers) {
+  return dims == 4 ? isobar::PerDim{numbers[0], numbers[1]} : isobar::PerDim(numbers[1]);
+}
+// (N, channels, positions) as (N, channels, OH, OW), or (N, channels, OL).
+Shape image_of(Int samples, Int channels, const spec::Window& w, size_t dims) {
+  return dims == 4 ? Shape{samples, channels, w.rows.out(), w.columns.out()}
+                   : Shape{samples, channels, w.columns.out()};
+}
+
+template <class T> auto convolved(const std::vector<spec::Tensor<T>>& x, const Windows& s) {
+  const Shape &in = x[0].shape(), &of = x[1].shape();
+  const spec::Window w = window_of(in, {of[of.size() - 2], of.back()}, s);
+  return spec::convolution(x[0], x[1], x.size() > 2 ? x[2] : spec::Tensor<T>(), w, s.groups,
+                           image_of(in[0], of[0], w, in.size()));
+}
+isobar::Tensor convolved(const std::vector<isobar::Tensor>& x, const Windows& s) {
+  const auto dims = static_cast<size_t>(x[0].ndim());
+  const isobar::ConvOptions options{.stride = each_of(dims, s.stride),
+                                    .padding = each_of(dims, s.padding),
+                                    .dilation = each_of(dims, s.dilation),
+                                    .groups = s.groups};
+  const isobar::Tensor bias = x.size() > 2 ? x[2] : isobar::Tensor();
+  return dims == 4 ? conv2d(x[0], x[1], bias, options) : conv1d(x[0], x[1], bias, options);
+}
+
+// Unfolded by a window of 2 × 3, and folded again.
+const Windows folds{{2, 1}, {1, 2}, {1, 2}};
+template <class T> auto unfolded(const spec::Tensor<T>& x) {
+  return spec::unfold(x, window_of(x.shape(), {2, 3}, folds));
+}
+template <class T> auto folded(const spec::Tensor<T>& x) {
+  return spec::fold(unfolded(x), x.shape(), window_of(x.shape(), {2, 3}, folds));
+}
+isobar::WindowOptions fold_options(const isobar::Tensor& x) {
+  const auto dims = static_cast<size_t>(x.ndim());
+  return {.stride = each_of(dims, folds.stride),
+          .padding = each_of(dims, folds.padding),
+          .dilation = each_of(dims, folds.dilation)};
+}
+isobar::Tensor unfolded(const isobar::Tensor& x) {
+  return isobar::unfold(x, each_of(static_cast<size_t>(x.ndim()), {2, 3}), fold_options(x));
+}
+isobar::Tensor folded(const isobar::Tensor& x) {
+  return isobar::fold(unfolded(x), x.shape().last(x.ndim() - 2),
+                      each_of(static_cast<size_t>(x.ndim()), {2, 3}), fold_options(x));
+}
+
+// Windows of 3 × 2 that overlap and reach into the padding.
+const Windows pooled{{2, 1}, {1, 1}};
+template <class T> auto pooled_by(const spec::Tensor<T>& x, bool largest) {
+  const spec::Window w = window_of(x.shape(), {3, 2}, pooled);
+  const Shape shape = image_of(x.size(0), x.size(1), w, x.shape().size());
+  return largest ? spec::max_pool(x, w, shape) : spec::avg_pool(x, w, shape);
+}
+isobar::Tensor pooled_by(const isobar::Tensor& x, bool largest) {
+  const auto dims = static_cast<size_t>(x.ndim());
+  const isobar::PerDim window = each_of(dims, {3, 2});
+  const isobar::MaxPoolOptions max{.stride = each_of(dims, pooled.stride),
+                                   .padding = each_of(dims, pooled.padding)};
+  const isobar::AvgPoolOptions mean{.stride = max.stride, .padding = max.padding};
+  if (dims == 3) return largest ? max_pool1d(x, window, max) : avg_pool1d(x, window, mean);
+  return largest ? max_pool2d(x, window, max) : avg_pool2d(x, window, mean);
+}
+template <class T> auto parts_of(const spec::Tensor<T>& x, Int out) {
+  return spec::adaptive_avg_pool(x, out);
+}
+isobar::Tensor parts_of(const isobar::Tensor& x, Int out) { return isobar::adaptive_avg_pool2d(x, out); }
+
+void convolutions() {
+  std::vector<std::vector<Shape>> images, times, bare, grouped, alone_of;
+  for (const Int n : {0, 1, 3, 20})
+    for (const Int c : {1, 3})
+      for (const Int o : {1, 5, 17})
+        for (const Shape& hw : {Shape{6, 5}, Shape{9, 18}}) {
+          images.push_back({{n, c, hw[0], hw[1]}, {o, c, 3, 3}, {o}});
+          bare.push_back({{n, 2 * c, hw[0], hw[1]}, {2 * o, c, 2, 3}});
+          grouped.push_back({{n, 3 * c, hw[0], hw[1]}, {3 * o, c, 3, 1}, {3 * o}});
+          times.push_back({{n, c, hw[0] * hw[1]}, {o, c, 3}, {o}});
+          alone_of.push_back({{n, c, hw[0], hw[1]}}), alone_of.push_back({{n, c, hw[0] * hw[1]}});
+        }
+  images.push_back({{18, 9, 14, 17}, {70, 9, 3, 3}, {70}});  // a sample a thread, two panels of filters
+  images.push_back({{2, 70, 9, 8}, {30, 70, 3, 3}, {30}});   // two blocks of K
+  times.push_back({{1, 4, 1300}, {33, 4, 5}, {33}});         // several blocks of positions
+  op("unfold", alone_of, [](const auto& x) { return unfolded(x[0]); });
+  op("fold", alone_of, [](const auto& x) { return folded(x[0]); });
+  op("max_pool", alone_of, [](const auto& x) { return pooled_by(x[0], true); });
+  op("avg_pool", alone_of, [](const auto& x) { return pooled_by(x[0], false); });
+  std::vector<std::vector<Shape>> planes;
+  for (const std::vector<Shape>& shapes_of : images) planes.push_back({shapes_of[0]});
+  op("adaptive_avg_pool", planes, [](const auto& x) { return parts_of(x[0], 4); });
+  op("conv2d", images, [](const auto& x) { return convolved(x, {}); });
+  op("conv2d, padded", images, [](const auto& x) { return convolved(x, {.padding = {1, 1}}); });
+  op("conv2d of two groups", bare, [](const auto& x) {
+    return convolved(x, {.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}, .groups = 2});
+  });
+  op("conv2d of three groups", grouped, [](const auto& x) {
+    return convolved(x, {.stride = {2, 3}, .padding = {2, 0}, .groups = 3});
+  });
+  op("conv1d", times, [](const auto& x) {
+    return convolved(x, {.stride = {1, 2}, .padding = {0, 3}, .dilation = {1, 2}});
+  });
 }
 
 // Indices below a bound, some of them twice; and the same as a tensor of the engine.
@@ -636,6 +751,7 @@ int main(int count, char** words) {
   arithmetic();
   sums();
   products();
+  convolutions();
   activations();
   norms();
   logits();

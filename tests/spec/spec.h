@@ -714,7 +714,8 @@ template <class T> Tensor<T> per_channel(const Tensor<T>& h, const Tensor<T>& we
 }
 template <class T>
 Tensor<T> batch_norm(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias, double eps) {
-  const std::vector<int> order = x.shape().size() == 2 ? std::vector<int>{1, 0} : std::vector<int>{1, 0, 2};
+  std::vector<int> order{1, 0};
+  for (size_t d = 2; d < x.shape().size(); ++d) order.push_back(static_cast<int>(d));
   const Tensor<T> channels = permute(x, order);
   const Int per_row = x.numel() / std::max<Int>(x.size(1), 1);
   const Tensor<T> h = layer_norm(reshape(channels, {x.size(1), per_row}), {per_row}, {}, {}, eps);
