@@ -25,6 +25,7 @@ Cases all_cases() {
   add_limits(cases);
   add_norms(cases);
   add_elementwise(cases);
+  add_convolutions(cases);
   add_tape(cases);
   add_optimizers(cases);
   add_training(cases);

@@ -50,6 +50,7 @@ using Cases = std::vector<Case>;
 void add_limits(Cases& cases);
 void add_norms(Cases& cases);
 void add_elementwise(Cases& cases);
+void add_convolutions(Cases& cases);
 void add_tape(Cases& cases);
 void add_optimizers(Cases& cases);
 void add_training(Cases& cases);

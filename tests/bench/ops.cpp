@@ -82,6 +82,24 @@ void add_elementwise(Cases& cases) {
        }});
 }
 
+// A product of the weight with windows of 3 × 3: 2 flops for each entry of a window, forward, for dx and for dw.
+void add_convolutions(Cases& cases) {
+  constexpr int64_t n = 64, c = 32, o = 64, side = 28;
+  cases.push_back({.name = "conv2d_fwdbwd_64x32x28x28",
+                   .work = product_flops(3 * 2.0 * n * side * side * o * c * 9),
+                   .setup = [] {
+                     const Rng rng(0);
+                     return Step([x = rng.split("x").normal({n, c, side, side}).set_trainable(),
+                                  weight = rng.split("weight").normal({o, c, 3, 3}).set_trainable(),
+                                  bias = zeros({o}).set_trainable(),
+                                  dy = rng.split("dy").normal({n, o, side, side})] {
+                       Tape tape;
+                       tape.backward(conv2d(x, weight, bias, {.padding = 1}), dy);
+                       for (const Tensor& t : {x, weight, bias}) t.clear_grad();
+                     });
+                   }});
+}
+
 // What an op costs besides its arithmetic: ten thousand tiny additions on one tape.
 void add_tape(Cases& cases) {
   constexpr int64_t count = 10000;

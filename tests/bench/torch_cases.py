@@ -84,6 +84,11 @@ def cross_entropy(n, v):
     return step_of(lambda: F.cross_entropy(logits, targets), [logits], None)
 
 
+def conv2d(n, c, height, width):
+    x, conv = trainable(torch.randn(n, c, height, width)), nn.Conv2d(c, 2 * c, 3, padding=1)
+    return step_of(lambda: conv(x), [x, *conv.parameters()], torch.randn(n, 2 * c, height, width))
+
+
 def chain_add(count):
     w, x = trainable(torch.randn(16, 16)), torch.randn(16, 16)
 
@@ -288,6 +293,7 @@ CASES = {
     r"(relu|silu|mish|gelu_tanh|softmax)_fwdbwd_(\d+)x(\d+)": activation,
     r"swiglu_fwdbwd_(\d+)x(\d+)": swiglu,
     r"cross_entropy_fwdbwd_(\d+)x(\d+)": cross_entropy,
+    r"conv2d_fwdbwd_(\d+)x(\d+)x(\d+)x(\d+)": conv2d,
     r"chain_add_(\d+)_16x16_fwdbwd": chain_add,
     r"study8_(stats_)?fwdbwd": study8,
     r"mlp_d(\d+)_b(\d+)_adamw": mlp,
