@@ -119,6 +119,8 @@ TEST_CASE("flops and bytes follow from an op's kind and shapes, not from its nam
   CHECK(cost_of(attention, Part::forward).flops == 4.0 * 2 * 16 * 4 * 8 * 32);
   CHECK(cost_of(attention, Part::backward).flops == 8.0 * 2 * 16 * 4 * 8 * 32);
   CHECK(cost_of(attention, Part::forward).product);
+  const Op convolution(Kind::convolution, Shape{2, 6, 5, 7}, {Shape{2, 4, 5, 7}, Shape{6, 2, 3, 3}});
+  CHECK(cost_of(convolution, Part::forward).flops == 2.0 * 2 * 6 * 5 * 7 * 2 * 9);
   CHECK(cost_of(loss, Part::forward).flops == 3.0 * 2 * 15 * 64 * 100);
   CHECK(cost_of(loss, Part::backward).flops == 0);
   CHECK(cost_of(loss, Part::forward).rows == 15);
