@@ -1,9 +1,11 @@
 // Convolutions, and the unfolded values that they multiply. The kernels are in core/kernels/conv.h.
 //
-//   unfold:           y[n, k, p] = x under entry k = (channel, ky, kx) of the window at position p    dx = fold(dy)
-//   fold:             y = Σ of the x whose entries unfold() takes from the same element               dx = unfold(dy)
-//   conv1d, conv2d:   y = W · unfold(x) + bias
-//                     dx = fold(Wᵀ · dy)    dW = Σₙ dy · unfold(x)ᵀ    dbias = Σ dy over samples and positions
+//   unfold:   y[n, k, p] = x under entry k = (channel, ky, kx) of the window at position p    dx = fold(dy)
+//   fold:     y = Σ of the x whose entries unfold() takes from the same element               dx = unfold(dy)
+//   conv2d:   y = W · unfold(x) + bias
+//             dx = fold(Wᵀ · dy)    dW = Σₙ dy · unfold(x)ᵀ    dbias = Σ dy over samples and positions
+//   conv1d:   y = W · unfold(x) + bias, of x (N, C, L)
+//             dx = fold(Wᵀ · dy)    dW = Σₙ dy · unfold(x)ᵀ    dbias = Σ dy over samples and positions
 //
 // N samples, C channels, G groups, O filters, K entries of a window in the channels of a group, P positions.
 #include "../tape.h"

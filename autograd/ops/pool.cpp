@@ -1,8 +1,11 @@
 // Pools over windows of each channel. The kernels are in core/kernels/pool.h.
 //
-//   max_pool1d, max_pool2d:   y = max of the window    dx = dy at the first of the largest values
-//   avg_pool1d, avg_pool2d:   y = Σ of the window / count    dx = Σ dy / count over the windows of an element
-//   adaptive_avg_pool1d, adaptive_avg_pool2d:   as avg_pool, with windows that follow from the size of the output
+//   max_pool1d:            y = max of the window             dx = dy at the first of the largest values
+//   max_pool2d:            y = max of the window             dx = dy at the first of the largest values
+//   avg_pool1d:            y = Σ of the window / count       dx = Σ dy / count over the windows of an element
+//   avg_pool2d:            y = Σ of the window / count       dx = Σ dy / count over the windows of an element
+//   adaptive_avg_pool1d:   as avg_pool1d, with windows that follow from the size of the output
+//   adaptive_avg_pool2d:   as avg_pool2d, with windows that follow from the size of the output
 #include "../../core/kernels/pool.h"
 
 #include "../tape.h"
