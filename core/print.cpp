@@ -6,7 +6,7 @@
 // The numbers of a tensor share one width. Floats show up to 4 decimals without trailing zeros; where the
 // largest is at least 1e8, the smallest below 1e-4, or the largest above 1000 times the smallest, all are
 // written with an exponent. Lines end before column 75. Of more than 1000 elements, the first and last 3
-// along each dimension are shown, with "..." between them.
+// along each dimension are shown, with "..." between them. With a format, each number is written by it.
 #include <algorithm>
 #include <cmath>
 #include <ostream>
@@ -93,11 +93,27 @@ std::vector<std::string> aligned(const std::vector<Word>& words) {
   return result;
 }
 
-// The shown elements as words of one width.
-std::vector<std::string> words_of(const Tensor& x) {
+// The shown elements as words of one width, each by fmt's `format` where one is given.
+std::vector<std::string> words_of(const Tensor& x, std::string_view format) {
   return dispatch_any(x.dtype(), [&]<class T>() {
     std::vector<T> values;
     collect(x, 0, x.data<T>(), values);
+    if (!format.empty()) {
+      std::vector<std::string> words;
+      size_t width = 0;
+      try {
+        const std::string whole = fmt::format("{{:{}}}", format);
+        for (const T v : values) {
+          words.push_back(fmt::format(fmt::runtime(whole), v));
+          width = std::max(width, words.back().size());
+        }
+      } catch (const fmt::format_error& error) {
+        throw_error(fmt::format("print: the format '{}' does not fit an element of {}: {}", format, x.dtype(),
+                                error.what()));
+      }
+      for (std::string& word : words) word.insert(0, width - word.size(), ' ');
+      return words;
+    }
     if constexpr (std::is_floating_point_v<T>) {
       const std::vector<double> doubles(values.begin(), values.end());
       return aligned(words_of(doubles, wants_exponent(doubles)));
@@ -163,13 +179,13 @@ struct Writer {
 
 }  // namespace
 
-std::string Tensor::text() const {
+std::string Tensor::text(std::string_view format) const {
   if (!defined()) return "undefined";
   if (numel() == 0) return "[]";
-  Writer writer{*this, words_of(*this)};
+  Writer writer{*this, words_of(*this, format)};
   if (ndim() == 0) {
     const std::string& word = writer.words[0];
-    return word.back() == '.' ? word + '0' : word;
+    return format.empty() && word.back() == '.' ? word + '0' : word;
   }
   writer.block(0);
   return writer.out;

@@ -67,6 +67,22 @@ void Shape::no_such_dimension(int dim) const {
   throw_error(fmt::format("shape: {} has no dimension {}", text(), dim));
 }
 
+namespace {
+
+// What a message on two shapes adds where the smaller one is the larger one without some dimensions, as a reduction
+// leaves it, and would broadcast with extents of one in their place.
+std::string_view keepdim_repair(const Shape& a, const Shape& b) {
+  const Shape &longer = a.ndim() > b.ndim() ? a : b, &shorter = a.ndim() > b.ndim() ? b : a;
+  int found = 0;
+  for (const int64_t extent : longer)
+    if (found < shorter.ndim() && shorter[found] == extent) ++found;
+  return longer.ndim() > shorter.ndim() && found == shorter.ndim()
+             ? "; is one the mean, sum or norm of the other? Then keep its dimensions: keepdim = true"
+             : "";
+}
+
+}  // namespace
+
 Shape broadcast(std::string_view op, const Shape& a, const Shape& b) {
   if (a == b) return a;
   const int ndim = std::max(a.ndim(), b.ndim());
@@ -74,8 +90,8 @@ Shape broadcast(std::string_view op, const Shape& a, const Shape& b) {
   for (int d = 1; d <= ndim; ++d) {
     const int64_t x = d <= a.ndim() ? a[-d] : 1;
     const int64_t y = d <= b.ndim() ? b[-d] : 1;
-    check(x == y || x == 1 || y == 1, "{}: shapes {} and {} do not broadcast (dimension {}: {} against {})",
-          op, a, b, -d, x, y);
+    check(x == y || x == 1 || y == 1, "{}: shapes {} and {} do not broadcast (dimension {}: {} against {}){}",
+          op, a, b, -d, x, y, x == y || x == 1 || y == 1 ? "" : keepdim_repair(a, b));
     extents[ndim - d] = x == 1 ? y : x;
   }
   return Shape(std::span<const int64_t>(extents.data(), ndim));

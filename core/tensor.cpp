@@ -208,17 +208,54 @@ Tensor full(const Shape& shape, double value, Dtype dtype) {
 Tensor zeros(const Shape& shape, Dtype dtype) { return full(shape, 0, dtype); }
 Tensor ones(const Shape& shape, Dtype dtype) { return full(shape, 1, dtype); }
 
+Tensor zeros_like(const Tensor& x) { return zeros(x.shape(), x.dtype()); }
+Tensor ones_like(const Tensor& x) { return ones(x.shape(), x.dtype()); }
+Tensor full_like(const Tensor& x, double value) { return full(x.shape(), value, x.dtype()); }
+
 Tensor arange(int64_t count, Dtype dtype) {
   check(count >= 0, "arange: wanted a count of at least 0, got {}", count);
+  return arange(0, count, dtype);
+}
+
+Tensor arange(int64_t begin, int64_t end, Dtype dtype) {
+  int64_t count = 0;
+  check(begin <= end && !__builtin_sub_overflow(end, begin, &count),
+        "arange: wanted begin <= end, less than 2^63 apart, got {} and {}", begin, end);
   Tensor result(Shape{count}, dtype);
   dispatch_any(dtype, [&]<class T>() {
     // Beyond it numbers would repeat.
     constexpr int64_t most = std::is_same_v<T, bool>       ? 2
                              : std::is_floating_point_v<T> ? int64_t{1} << std::numeric_limits<T>::digits
                                                            : std::numeric_limits<T>::max();
-    check(count <= most, "arange: {} counts to {} exactly, got {}", dtype, most, count);
+    constexpr int64_t least = std::is_same_v<T, bool> ? 0 : std::is_same_v<T, int64_t> ? -most - 1 : -most;
+    check(count == 0 || end <= most, "arange: {} counts to {} exactly, got {}", dtype, most, end);
+    check(count == 0 || begin >= least, "arange: {} counts from {} exactly, got {}", dtype, least, begin);
     T* y = raw::write<T>(result);
-    for (int64_t i = 0; i < count; ++i) y[i] = static_cast<T>(i);
+    for (int64_t i = 0; i < count; ++i) y[i] = static_cast<T>(begin + i);
+  });
+  return result;
+}
+
+Tensor linspace(double start, double end, int64_t steps, Dtype dtype) {
+  check(steps >= 0, "linspace: wanted at least 0 steps, got {}", steps);
+  Tensor result(Shape{steps}, dtype);
+  dispatch_float("linspace", dtype, [&]<class T>() {
+    T* y = raw::write<T>(result);
+    const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+    for (int64_t i = 0; i < steps; ++i)
+      y[i] = static_cast<T>(i < (steps + 1) / 2 ? start + step * static_cast<double>(i)
+                                                : end - step * static_cast<double>(steps - 1 - i));
+  });
+  return result;
+}
+
+Tensor eye(int64_t n, Dtype dtype) { return eye(n, n, dtype); }
+
+Tensor eye(int64_t n, int64_t m, Dtype dtype) {
+  Tensor result = zeros({n, m}, dtype);
+  dispatch_any(dtype, [&]<class T>() {
+    T* y = raw::write<T>(result);
+    for (int64_t i = 0; i < std::min(n, m); ++i) y[i * m + i] = static_cast<T>(1);
   });
   return result;
 }

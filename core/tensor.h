@@ -79,8 +79,9 @@ class Tensor {
   // All elements in row-major order, converted to T as cast() of ops.h does.
   template <class T>
   std::vector<T> to_vector() const;
-  // The elements as NumPy prints them; see print.cpp. "undefined" for an undefined tensor.
-  std::string text() const;
+  // The elements as NumPy prints them; see print.cpp. "undefined" for an undefined tensor. `format` is fmt's for
+  // one element, ".3f" or "+.2e", and holds for each of them. Throws Error where it does not fit the dtype.
+  std::string text(std::string_view format = "") const;
 
   // The same numbers as a constant: no tape, no gradient, not trainable.
   Tensor detach() const;
@@ -154,8 +155,21 @@ Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f32);
 Tensor ones(const Shape& shape, Dtype dtype = Dtype::f32);
 // Throws Error for a value that an integer dtype does not hold exactly.
 Tensor full(const Shape& shape, double value, Dtype dtype = Dtype::f32);
-// 0, 1, …, count − 1.
+// The same of the shape and dtype of x.
+Tensor zeros_like(const Tensor& x);
+Tensor ones_like(const Tensor& x);
+Tensor full_like(const Tensor& x, double value);
+// 0, 1, …, count − 1; and begin, begin + 1, …, end − 1. Throw Error for a negative count, for end < begin, and for
+// integers that the dtype does not hold exactly.
 Tensor arange(int64_t count, Dtype dtype = Dtype::i64);
+Tensor arange(int64_t begin, int64_t end, Dtype dtype = Dtype::i64);
+// `steps` numbers from start to end, both included, in equal steps (one number: start), f32 or f64. They are
+// computed in double, the second half from the end, so that linspace(a, b, n) is the reverse of
+// linspace(b, a, n). Throws Error for another dtype and for negative steps.
+Tensor linspace(double start, double end, int64_t steps, Dtype dtype = Dtype::f32);
+// The (n, n) or (n, m) matrix with ones at [i, i] and zeros elsewhere.
+Tensor eye(int64_t n, Dtype dtype = Dtype::f32);
+Tensor eye(int64_t n, int64_t m, Dtype dtype = Dtype::f32);
 // Values in row-major order; throws Error when their number does not fit the shape.
 template <class T>
 Tensor tensor(const Shape& shape, std::span<const T> values);
@@ -179,5 +193,19 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x);
 
 }  // namespace isobar
 
+// fmt::print("{}", x), and fmt::print("{:.3f}", x) with a format for each element.
 template <>
-struct fmt::formatter<isobar::Tensor> : isobar::TextFormatter {};
+struct fmt::formatter<isobar::Tensor> {
+  constexpr auto parse(fmt::format_parse_context& context) {
+    const auto *const begin = context.begin(), *end = begin;
+    while (end != context.end() && *end != '}') ++end;
+    format_ = std::string_view(begin, static_cast<size_t>(end - begin));
+    return end;
+  }
+  auto format(const isobar::Tensor& x, fmt::format_context& context) const {
+    return fmt::format_to(context.out(), "{}", x.text(format_));
+  }
+
+ private:
+  std::string_view format_;
+};

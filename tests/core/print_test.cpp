@@ -6,6 +6,7 @@
 
 #include "../../autograd/ops.h"
 #include "../../core/raw.h"
+#include "../message_of.h"
 
 namespace isobar::print_test {
 
@@ -39,6 +40,19 @@ TEST_CASE("a sign makes no exponent; 10^8 does, and so does a ratio above 1000")
   CHECK(text({2}, {9e7, 1e7}) == "[90000000. 10000000.]");
   CHECK(text({2}, {1, 1000}) == "[   1. 1000.]");
   CHECK(text({2}, {1, 1001}) == "[1.000e+00 1.001e+03]");
+}
+
+TEST_CASE("a format holds for each element") {
+  const Tensor x = tensor({2, 2}, Doubles{1, -2.5, 3.14159, 100});
+  CHECK(fmt::format("{:.3f}", x) == "[[  1.000  -2.500]\n [  3.142 100.000]]");
+  CHECK(fmt::format("{:+.1e}", select(x, 0, 0)) == "[+1.0e+00 -2.5e+00]");
+  CHECK(fmt::format("{:.2f}", full({}, 0.125)) == "0.12");
+  CHECK(fmt::format("{:03d}", arange(3)) == "[000 001 002]");
+  CHECK(fmt::format("{}", x) == x.text());
+  CHECK(fmt::format("{:.3f}", Tensor()) == "undefined");
+  CHECK(message_of([&] {
+          (void)fmt::format("{:.3f}", arange(3));
+        }).starts_with("print: the format '.3f' does not fit"));
 }
 
 TEST_CASE("a mask prints true and false") { CHECK((arange(2) < 1).text() == "[ true false]"); }

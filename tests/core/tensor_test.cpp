@@ -92,6 +92,33 @@ TEST_CASE("contiguity ignores the strides of extents of one, and of empty tensor
   CHECK_FALSE(raw::as_strided(x, {3}, {0}).is_contiguous());
 }
 
+TEST_CASE("ranges, equal steps and unit matrices have the values of PyTorch") {
+  CHECK(arange(2, 5).to_vector<int64_t>() == std::vector<int64_t>{2, 3, 4});
+  CHECK(arange(-2, 1, Dtype::f32).to_vector<float>() == Floats{-2, -1, 0});
+  CHECK(arange(3, 3).shape() == Shape{0});
+  constexpr int64_t least = std::numeric_limits<int64_t>::min();
+  CHECK(arange(least, least + 2).to_vector<int64_t>() == std::vector<int64_t>{least, least + 1});
+  CHECK_THROWS_AS(arange(least, 5), Error);
+  CHECK_THROWS_AS(arange(1 << 24, (1 << 24) + 2, Dtype::f32), Error);
+  CHECK_THROWS_AS(arange(-(1 << 24) - 1, 0, Dtype::f32), Error);
+  CHECK_THROWS_AS(arange(-1, 1, Dtype::boolean), Error);
+  CHECK(linspace(-1, 2, 5).to_vector<float>() == Floats{-1, -0.25, 0.5, 1.25, 2});
+  CHECK(linspace(3, 4, 1).to_vector<float>() == Floats{3});
+  CHECK(linspace(3, 4, 0).numel() == 0);
+  const std::vector<double> tenths = linspace(0, 1, 11, Dtype::f64).to_vector<double>();
+  std::vector<double> back = linspace(1, 0, 11, Dtype::f64).to_vector<double>();
+  CHECK(tenths.back() == 1);
+  CHECK(std::equal(tenths.begin(), tenths.end(), back.rbegin()));
+  CHECK(eye(2).to_vector<float>() == Floats{1, 0, 0, 1});
+  CHECK(eye(2, 3, Dtype::boolean).to_vector<bool>() ==
+        std::vector<bool>{true, false, false, false, true, false});
+  CHECK(eye(3, 1).to_vector<float>() == Floats{1, 0, 0});
+  const Tensor x = full({2}, 3, Dtype::i64);
+  CHECK(zeros_like(x).dtype() == Dtype::i64);
+  CHECK(ones_like(x).to_vector<int64_t>() == std::vector<int64_t>{1, 1});
+  CHECK(full_like(x, 7).to_vector<int64_t>() == std::vector<int64_t>{7, 7});
+}
+
 TEST_CASE("assign overwrites in place and reads any layout") {
   Tensor x = zeros({3, 2});
   const Tensor alias = x;
