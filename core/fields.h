@@ -26,6 +26,14 @@
 namespace isobar {
 
 class Fields;
+class Tensor;
+struct HasFields;
+
+// What a list in fields() may hold: structs with fields, pointers to them, optional ones, or tensors.
+template <class Part>
+concept ListedPart = std::derived_from<Part, HasFields> || std::same_as<Part, Tensor> ||
+    std::derived_from<typename Part::element_type, HasFields> ||
+    std::derived_from<typename Part::value_type, HasFields>;
 
 struct HasFields {
   virtual ~HasFields() = default;
@@ -94,6 +102,13 @@ class Fields {
   template <std::derived_from<HasFields> Part>
   void operator()(std::string_view name, std::optional<Part>& part) {
     if (part.has_value()) visit(name, *part);
+  }
+  // A list of such parts or of parameters, as PyTorch's ModuleList and ParameterList: f("blocks", blocks) visits
+  // "blocks.0", "blocks.1", … in this order.
+  template <class Part>
+  requires ListedPart<Part>
+  void operator()(std::string_view name, std::vector<Part>& parts) {
+    for (size_t i = 0; i < parts.size(); ++i) (*this)(fmt::format("{}.{}", name, i), parts[i]);
   }
   // Settings. `help` is one line with the unit.
   template <class T>

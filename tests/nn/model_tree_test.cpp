@@ -109,6 +109,44 @@ TEST_CASE("a module that lists itself, or what is around it, is refused by every
   refused(head, "tail");
 }
 
+struct Lists : Module {
+  std::vector<Linear> layers;
+  std::vector<std::unique_ptr<Module>> others;
+  std::vector<Tensor> scales;
+  std::vector<int64_t> sizes{1, 2};  // a setting
+
+  Lists() {
+    for (int64_t i = 0; i < 3; ++i) layers.emplace_back(2, 2, Rng(i), LinearOptions{.bias = i == 1});
+    others.push_back(std::make_unique<ReLU>());
+    others.push_back(std::make_unique<Linear>(2, 2, Rng(5), LinearOptions{.bias = false}));
+    scales = {ones({2}).set_trainable(), ones({1}).set_trainable()};
+  }
+  Tensor forward(const Tensor& x) override {
+    Tensor y = x;
+    for (Linear& layer : layers) y = layer(y);
+    for (const auto& other : others) y = (*other)(y);
+    for (const Tensor& scale : scales) y = y * scale;
+    return y;
+  }
+  void fields(Fields& f) override {
+    f("layers", layers);
+    f("others", others);
+    f("scales", scales);
+    f("sizes", sizes);
+  }
+};
+
+TEST_CASE("a list of modules or tensors is listed by one name and a number for each") {
+  Lists model;
+  std::vector<std::string> names;
+  for (const NamedTensor& p : named_parameters(model)) names.push_back(p.name);
+  CHECK(names == std::vector<std::string>{"layers.0.weight", "layers.1.weight", "layers.1.bias",
+                                          "layers.2.weight", "others.1.weight", "scales.0", "scales.1"});
+  CHECK(model(ones({3, 2})).shape() == Shape{3, 2});
+  CHECK(model.layers[2].path() == "layers.2");
+  CHECK(model.others[0]->path() == "others.0");
+}
+
 TEST_CASE("two parameters that are draws of one key are refused with both names, until one is written") {
   const Rng rng(1);
   Sequential model(Linear(3, 4, rng), ReLU(), Linear(4, 3, rng, {.bias = false}), Linear(3, 3, Rng(2)));
