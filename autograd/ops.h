@@ -2,13 +2,14 @@
 //
 // All ops return new tensors and never write to their inputs. Float ops take f32 or f64; operands of one op
 // have the same dtype (mixed dtypes throw Error, as do shapes that do not fit). Two shapes "broadcast" as in
-// NumPy. `axes` and `dim` may be negative: they count from the back. Shape letters: N rows, B batch, T time,
+// NumPy. `dims` and `dim` may be negative: they count from the back. Shape letters: N rows, B batch, T time,
 // C channels, H heads, V vocabulary.
 #pragma once
 
 #include <array>
 #include <concepts>
 #include <optional>
+#include <utility>
 
 #include "../core/rng.h"
 
@@ -155,7 +156,7 @@ Tensor tril(const Tensor& x, int64_t diagonal = 0);
 Tensor triu(const Tensor& x, int64_t diagonal = 0);
 
 // --- indexing. Indices are i32 or i64, each in [0, extent); backward throws where they were overwritten
-// y[…, j, …] = x[…, indices[j], …] along dim; indices is 1-D.
+// y[…, j, …] = x[…, indices[j], …] along dim; indices is 1-D. x has any dtype; integers and masks are constants.
 Tensor index_select(const Tensor& x, int dim, const Tensor& indices);
 // x with y[…, indices[j], …] += src[…, j, …] for every j; indices is 1-D.
 Tensor index_add(const Tensor& x, int dim, const Tensor& indices, const Tensor& src);
@@ -166,44 +167,48 @@ Tensor gather(const Tensor& x, int dim, const Tensor& index);
 // beyond index are ignored.
 Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& src);
 
+// The indices of the elements that are not 0, in row-major order: x (…) of any dtype → (count, ndim) i64.
+Tensor nonzero(const Tensor& x);
 // 1 at [i, …, indices[i, …]] and 0 elsewhere; indices (…) in [0, classes) → (…, classes).
 Tensor one_hot(const Tensor& indices, int64_t classes, Dtype dtype = Dtype::f32);
+// The dimensions that an op runs over: -1, {0, -1}, a vector, or std::nullopt for all. A bool does not compile, alone
+// or in a list: mean(x, {-1, true}).
+class Dims {
+ public:
+  Dims() = default;
+  Dims(std::nullopt_t) : all_(true) {}
+  template <std::integral Int>
+  requires(!std::same_as<Int, bool>) Dims(Int dim) : count_(1) {
+    check(std::in_range<int>(dim), "dims: a tensor has no dimension {}", dim);
+    dims_[0] = static_cast<int>(dim);
+  }
+  template <std::same_as<int> Int>
+  Dims(std::initializer_list<Int> dims) : Dims(std::span<const int>(dims.begin(), dims.size())) {}
+  Dims(const std::vector<int>& dims) : Dims(std::span(dims)) {}
+
+  const int* begin() const { return dims_.data(); }
+  const int* end() const { return dims_.data() + count_; }
+  bool empty() const { return count_ == 0; }
+  bool all() const { return all_; }
+  // The only dimension, not negative. Throws Error, naming `op`, unless it is one, and a dimension of x.
+  int one(const char* op, const Shape& x) const;
+
+ private:
+  explicit Dims(std::span<const int> dims);  // throws Error for more than max_dims
+
+  std::array<int, max_dims> dims_{};
+  size_t count_ = 0;
+  bool all_ = false;
+};
+
 // The elements along dim in ascending order, NaN last, or in descending order, NaN first; equal elements keep
 // their order. The indices, i64, say where each was. topk has the first k of them. The gradient goes where the
 // elements were.
 struct Sorted {
   Tensor values, indices;
 };
-Sorted sort(const Tensor& x, int dim = -1, bool descending = false);
-Sorted topk(const Tensor& x, int64_t k, int dim = -1, bool largest = true);
-// A bool is no dimension: sort(x, -1, true), topk(x, k, -1, false).
-template <std::same_as<bool> Bool>
-Sorted sort(const Tensor& x, Bool) = delete;
-template <std::same_as<bool> Bool>
-Sorted topk(const Tensor& x, int64_t k, Bool) = delete;
-
-// The axes of a reduction: {0, -1}, a vector, or std::nullopt for all. A bool among them does not compile:
-// mean(x, {-1, true}).
-class AxisList {
- public:
-  AxisList() = default;
-  AxisList(std::nullopt_t) : all_(true) {}
-  template <std::same_as<int> Int>
-  AxisList(std::initializer_list<Int> axes) : AxisList(std::span<const int>(axes.begin(), axes.size())) {}
-  AxisList(const std::vector<int>& axes) : AxisList(std::span(axes)) {}
-
-  const int* begin() const { return axes_.data(); }
-  const int* end() const { return axes_.data() + count_; }
-  bool empty() const { return count_ == 0; }
-  bool all() const { return all_; }
-
- private:
-  explicit AxisList(std::span<const int> axes);  // throws Error for more than max_dims
-
-  std::array<int, max_dims> axes_{};
-  size_t count_ = 0;
-  bool all_ = false;
-};
+Sorted sort(const Tensor& x, const Dims& dim = -1, bool descending = false);
+Sorted topk(const Tensor& x, int64_t k, const Dims& dim = -1, bool largest = true);
 
 // Whether a reduction keeps its dimensions as extents of one. A number does not compile: var(x, {0}, 0).
 class KeepDim {
@@ -216,42 +221,49 @@ class KeepDim {
   bool keep_;
 };
 
-// --- reductions over the named axes, or over all where no list is given; an empty list throws
-Tensor sum(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
-Tensor mean(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
+// The p of a norm. A bool and a list do not compile: norm(x, {-1}) would be one of p = −1.
+class NormOrder {
+ public:
+  template <class Number>
+  requires(std::is_arithmetic_v<Number> && !std::same_as<Number, bool>) constexpr NormOrder(Number p)
+      : p_(static_cast<double>(p)) {}
+  NormOrder(std::initializer_list<int>) = delete;
+  constexpr operator double() const { return p_; }
+
+ private:
+  double p_;
+};
+
+// --- reductions over the named dimensions, or over all where none is named; an empty list throws
+// Of integers and masks, sum is an exact i64, which throws where it does not fit, mean an f64, and max and min are
+// of x's dtype; these are constants. mean(argmax(logits, -1) == y) is the accuracy.
+Tensor sum(const Tensor& x, const Dims& dims = std::nullopt, KeepDim keepdim = false);
+Tensor mean(const Tensor& x, const Dims& dims = std::nullopt, KeepDim keepdim = false);
 // The largest and the smallest element; NaN where one is NaN. Ties share the gradient.
-Tensor max(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
-Tensor min(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
-// The index of that element, i64, among all elements in row-major order or along dim: the first of ties, or
-// the first NaN.
-Tensor argmax(const Tensor& x, std::optional<int> dim = std::nullopt, KeepDim keepdim = false);
-Tensor argmin(const Tensor& x, std::optional<int> dim = std::nullopt, KeepDim keepdim = false);
-template <std::same_as<bool> Bool>
-Tensor argmax(const Tensor& x, Bool keepdim) = delete;  // argmax(x, dim, keepdim)
-template <std::same_as<bool> Bool>
-Tensor argmin(const Tensor& x, Bool keepdim) = delete;
+Tensor max(const Tensor& x, const Dims& dims = std::nullopt, KeepDim keepdim = false);
+Tensor min(const Tensor& x, const Dims& dims = std::nullopt, KeepDim keepdim = false);
+// The index of that element, i64, among all elements in row-major order or along one dimension: the first of
+// ties, or the first NaN.
+Tensor argmax(const Tensor& x, const Dims& dim = std::nullopt, KeepDim keepdim = false);
+Tensor argmin(const Tensor& x, const Dims& dim = std::nullopt, KeepDim keepdim = false);
 // max along dim with its index, as argmax gives it; of ties, the first has the gradient.
-Sorted max_with_indices(const Tensor& x, int dim, KeepDim keepdim = false);
-Sorted min_with_indices(const Tensor& x, int dim, KeepDim keepdim = false);
+Sorted max_with_indices(const Tensor& x, const Dims& dim, KeepDim keepdim = false);
+Sorted min_with_indices(const Tensor& x, const Dims& dim, KeepDim keepdim = false);
 // Σ (x − mean)² / (count − correction), in two passes; correction 1 is the sample variance. NaN for one
 // element, or none. var(x, std::nullopt, false, 0) is the population variance of all elements.
-Tensor var(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false,
-           double correction = 1);
+Tensor var(const Tensor& x, const Dims& dims = std::nullopt, KeepDim keepdim = false, double correction = 1);
 // √var; slope 0 where all elements are equal, and no second derivative there: that throws Error.
-Tensor std_dev(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false,
+Tensor std_dev(const Tensor& x, const Dims& dims = std::nullopt, KeepDim keepdim = false,
                double correction = 1);
 // (Σ |x|^p)^(1/p), p > 0; p = ∞ is the largest |x|, whose ties share the gradient. Slope 0 at x = 0, and
 // no second derivative there but for p = 1 and p = ∞: that throws Error. So does a derivative above the p-th where an
 // element is 0 and p is no integer: it is infinite.
-Tensor norm(const Tensor& x, double p = 2, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
-Tensor norm(const Tensor& x, std::initializer_list<int> axes) = delete;  // norm(x, 2, axes)
-template <std::same_as<bool> Bool>
-Tensor norm(const Tensor& x, Bool keepdim) = delete;
+Tensor norm(const Tensor& x, NormOrder p = 2, const Dims& dims = std::nullopt, KeepDim keepdim = false);
 // ln Σ eˣ, without overflow. The gradient is NaN where all are −∞, or one is ∞.
-Tensor logsumexp(const Tensor& x, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
+Tensor logsumexp(const Tensor& x, const Dims& dims = std::nullopt, KeepDim keepdim = false);
 // Whether any element, or every element, of a mask is true; false and true for no elements.
-Tensor any(const Tensor& mask, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
-Tensor all(const Tensor& mask, const AxisList& axes = std::nullopt, KeepDim keepdim = false);
+Tensor any(const Tensor& mask, const Dims& dims = std::nullopt, KeepDim keepdim = false);
+Tensor all(const Tensor& mask, const Dims& dims = std::nullopt, KeepDim keepdim = false);
 Tensor sum_to_size(const Tensor& x, const Shape& shape);  // the adjoint of broadcast_to
 Tensor cumsum(const Tensor& x, int dim);                  // y[…, i, …] = Σ x[…, j, …] over j ≤ i
 

@@ -75,6 +75,11 @@ std::vector<OpRow> mask_rows() {
       {"all", [](In x) { return where(all(x[0] > -1, {0}), x[0], 0); }, {off_zero(3, 17)}},
       {"argmax", [](In x) { return index_select(x[0], 0, argmax(x[0], 1)); }, {distinct(7, 7)}},
       {"argmax of all", [](In x) { return x[0] * cast(argmax(x[0]), x[0].dtype()); }, {distinct(3, 5)}},
+      {"sum of a mask", [](In x) { return x[0] * cast(sum(x[0] > 0, -1, true), x[0].dtype()); }, {off_zero(3, 5)}},
+      {"mean of indices", [](In x) { return x[0] * cast(mean(x[1], 0), x[0].dtype()); },
+       {normal(3, 5), indices(7, 9, 5)}},
+      {"max of indices", [](In x) { return x[0] * cast(max(x[1], {0}), x[0].dtype()); },
+       {normal(3, 5), indices_i32(7, 9, 5)}},
       {"argmin", [](In x) { return x[0] * cast(argmin(x[0], 1, true), x[0].dtype()); }, {distinct(3, 5, 7)}},
   };
 }

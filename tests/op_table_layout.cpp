@@ -90,6 +90,7 @@ std::vector<OpRow> sorted_rows() {
       {"topk of the smallest", [](In x) { return topk(x[0], 2, 1, false).values; }, {normal(3, 5, 2)}},
       {"max_with_indices", [](In x) { return max_with_indices(x[0], -1).values; }, {normal(4, 9)}},
       {"min_with_indices keeping dim", [](In x) { return min_with_indices(x[0], 0, true).values; }, {normal(4, 9)}},
+      {"nonzero", [](In x) { return index_select(x[0], 0, reshape(nonzero(x[1]), {-1})); }, {normal(7, 2), mask(7)}},
       {"one_hot", [](In x) { return x[0] * one_hot(x[1], 5, x[0].dtype()); }, {normal(3, 5), indices(5, 3)}},
       {"softmax of columns", [](In x) { return softmax(x[0], 0); }, {normal(5, 3)}, {.fused = true}},
       {"log_softmax in the middle", [](In x) { return log_softmax(x[0], 1); }, {normal(2, 4, 3)}, {.fused = true}},

@@ -40,6 +40,12 @@ Tensor integer(const char* op, double s, const Tensor& x) {
   return full({}, s, x.dtype());
 }
 
+void check_quotient(const Tensor& x) {
+  check(!is_integer(x.dtype()),
+        "divide: wanted f32 or f64, got {}; cast() it, and take floor() of the quotient where that is meant",
+        x.dtype());
+}
+
 constexpr auto plus = [](auto p, auto q, auto* y) { return __builtin_add_overflow(p, q, y); };
 constexpr auto minus = [](auto p, auto q, auto* y) { return __builtin_sub_overflow(p, q, y); };
 constexpr auto times = [](auto p, auto q, auto* y) { return __builtin_mul_overflow(p, q, y); };
@@ -69,6 +75,7 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
 }
 
 Tensor divide(const Tensor& a, const Tensor& b) {
+  check_quotient(a);
   Tensor y = combine_floats("divide", a, b, [](auto p, auto q) { return p / q; });
   return record("divide", y, {a, b}, [y, b](const Tensor& dy, Wants wants) {
     const Tensor da = dy / b;
@@ -84,6 +91,7 @@ Tensor multiply(const Tensor& x, double s) {
 
 // Not x · (1 / s): 49 / 49 is 1, and 1 / s may overflow where x / s does not.
 Tensor divide(const Tensor& x, double s) {
+  check_quotient(x);
   Tensor y = map_elements("divide", x, [s](auto v) { return v / static_cast<decltype(v)>(s); });
   return record("divide", std::move(y), {x}, [s](const Tensor& dy) { return dy / s; });
 }

@@ -17,9 +17,9 @@ struct Axes {
   bool leading = true;        // only leading dimensions are reduced: a sum over rows needs no permutation
 
   // Throws Error for an empty list, and for an axis that is not there or is named twice.
-  Axes(const Shape& shape, const AxisList& axes) : reduced(shape.ndim(), axes.all()) {
-    check(axes.all() || !axes.empty(), "reduction: the list of axes is empty; leave it out to reduce all");
-    for (int axis : axes) {
+  Axes(const Shape& shape, const Dims& dims) : reduced(shape.ndim(), dims.all()) {
+    check(dims.all() || !dims.empty(), "reduction: the list of axes is empty; leave it out to reduce all");
+    for (int axis : dims) {
       const int d = shape.index(axis);
       check(!reduced[d], "reduction: axis {} of {} is named twice", d, shape);
       reduced[d] = true;

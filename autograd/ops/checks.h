@@ -28,7 +28,11 @@ inline void check_eps(const char* op, double eps) {
 // The indices as contiguous i64, all in [0, extent); `indices` itself where possible. An op keeps them for its
 // backward and lists them among the inputs of record(): backward throws where the caller has overwritten them.
 inline Tensor checked_indices(const char* op, const Tensor& indices, int64_t extent) {
-  check(is_integer(indices.dtype()), "{}: wanted integer indices (i32 or i64), got {}", op, indices.dtype());
+  check(
+      is_integer(indices.dtype()),
+      "{}: wanted integer indices (i32 or i64), got {}; make them so, tensor({{0, 2}}, Dtype::i64), or cast() "
+      "them",
+      op, indices.dtype());
   const Tensor result =
       raw::contiguous((indices.dtype() == Dtype::i64 ? indices : raw::cast(indices, Dtype::i64))).detach();
   const int64_t* index = result.data<int64_t>();

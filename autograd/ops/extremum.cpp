@@ -29,12 +29,12 @@ void each_best(const Tensor& x, const Axes& over, Tensor& y, const Better& bette
 }
 
 template <class Better>
-Tensor extremum(OpName op, const Tensor& x, const AxisList& axes, bool keepdim, const Better& better) {
-  const Axes over(x.shape(), axes);
+Tensor extremum(OpName op, const Tensor& x, const Dims& dims, bool keepdim, const Better& better) {
+  const Axes over(x.shape(), dims);
   check(over.count > 0, "{}: nothing to take the {}imum of in {}", op, op, x.shape());
-  check_float(op, x.dtype());  // integers have no gradient
   Tensor y(over.kept, x.dtype());
   each_best(x, over, y, better, [](auto* row, int64_t best) { return row[best]; });
+  if (!is_float(x.dtype())) return keepdim ? y : reshape(y, over.dropped);  // a constant
   y = record(op, y, {x}, [x = x.detach(), y = y.detach(), over](const Tensor& dy) {
     const Tensor ties = cast(x == y, x.dtype());
     return reshape(dy, y.shape()) / sum_over(ties, over, true) * ties;
@@ -43,8 +43,9 @@ Tensor extremum(OpName op, const Tensor& x, const AxisList& axes, bool keepdim, 
 }
 
 template <class Better>
-Tensor place(const char* op, const Tensor& x, std::optional<int> dim, bool keepdim, const Better& better) {
-  const Axes over(x.shape(), dim ? AxisList{*dim} : std::nullopt);
+Tensor place(const char* op, const Tensor& x, const Dims& dim, bool keepdim, const Better& better) {
+  if (!dim.all()) dim.one(op, x.shape());
+  const Axes over(x.shape(), dim);
   check(over.count > 0, "{}: nothing to choose from in {}", op, x.shape());
   Tensor y(over.kept, Dtype::i64);
   each_best(x, over, y, better, [](auto*, int64_t best) { return best; });
@@ -52,31 +53,32 @@ Tensor place(const char* op, const Tensor& x, std::optional<int> dim, bool keepd
 }
 
 template <class Better>
-Sorted with_indices(const char* op, const Tensor& x, int dim, bool keepdim, const Better& better) {
+Sorted with_indices(const char* op, const Tensor& x, const Dims& dims, bool keepdim, const Better& better) {
+  const int dim = dims.one(op, x.shape());
   const Tensor at = place(op, x, dim, true, better), y = gather(x, dim, at);
   return keepdim ? Sorted{y, at} : Sorted{squeeze(y, dim), squeeze(at, dim)};
 }
 
 }  // namespace
 
-Tensor max(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
-  return extremum("max", x, axes, keepdim, larger);
+Tensor max(const Tensor& x, const Dims& dims, KeepDim keepdim) {
+  return extremum("max", x, dims, keepdim, larger);
 }
-Tensor min(const Tensor& x, const AxisList& axes, KeepDim keepdim) {
-  return extremum("min", x, axes, keepdim, smaller);
+Tensor min(const Tensor& x, const Dims& dims, KeepDim keepdim) {
+  return extremum("min", x, dims, keepdim, smaller);
 }
 
-Tensor argmax(const Tensor& x, std::optional<int> dim, KeepDim keepdim) {
+Tensor argmax(const Tensor& x, const Dims& dim, KeepDim keepdim) {
   return place("argmax", x, dim, keepdim, larger);
 }
-Tensor argmin(const Tensor& x, std::optional<int> dim, KeepDim keepdim) {
+Tensor argmin(const Tensor& x, const Dims& dim, KeepDim keepdim) {
   return place("argmin", x, dim, keepdim, smaller);
 }
 
-Sorted max_with_indices(const Tensor& x, int dim, KeepDim keepdim) {
+Sorted max_with_indices(const Tensor& x, const Dims& dim, KeepDim keepdim) {
   return with_indices("max_with_indices", x, dim, keepdim, larger);
 }
-Sorted min_with_indices(const Tensor& x, int dim, KeepDim keepdim) {
+Sorted min_with_indices(const Tensor& x, const Dims& dim, KeepDim keepdim) {
   return with_indices("min_with_indices", x, dim, keepdim, smaller);
 }
 

@@ -47,10 +47,11 @@ Tensor pick(OpName op, const Tensor& x, int d, const Tensor& at) {
   const Tensor packed = raw::contiguous(x);
   Tensor y(x.shape().with(d, at.numel()), x.dtype());
   const Blocks blocks(x.shape(), d);
-  dispatch_float(op, x.dtype(), [&]<class T>() {
+  dispatch_any(x.dtype(), [&]<class T>() {
     kernels::gather(blocks.outer, x.size(d), blocks.inner, at.numel(), at.data<int64_t>(), packed.data<T>(),
                     raw::write<T>(y));
   });
+  if (!is_float(x.dtype())) return y;
   return record(op, y, {x, at}, [d, at, extent = x.size(d)](const Tensor& dy) {
     return std::array{add_rows(dy, d, at, extent), Tensor()};
   });

@@ -58,8 +58,8 @@ Tensor combine_masks(const char* op, const Tensor& a, const Tensor& b, const F& 
 
 // Whether f(begin, end) holds for the elements of each row.
 template <class F>
-Tensor reduce(const char* op, const Tensor& mask, const AxisList& axes, bool keepdim, const F& f) {
-  const Axes over(mask.shape(), axes);
+Tensor reduce(const char* op, const Tensor& mask, const Dims& dims, bool keepdim, const F& f) {
+  const Axes over(mask.shape(), dims);
   check_mask(op, mask);
   const Tensor packed = over.reduced_last(mask);
   Tensor y(keepdim ? over.kept : over.dropped, Dtype::boolean);
@@ -132,13 +132,13 @@ Tensor operator!(const Tensor& mask) {
   return y;
 }
 
-Tensor any(const Tensor& mask, const AxisList& axes, KeepDim keepdim) {
-  return reduce("any", mask, axes, keepdim,
+Tensor any(const Tensor& mask, const Dims& dims, KeepDim keepdim) {
+  return reduce("any", mask, dims, keepdim,
                 [](const bool* b, const bool* e) { return std::any_of(b, e, [](bool v) { return v; }); });
 }
 
-Tensor all(const Tensor& mask, const AxisList& axes, KeepDim keepdim) {
-  return reduce("all", mask, axes, keepdim,
+Tensor all(const Tensor& mask, const Dims& dims, KeepDim keepdim) {
+  return reduce("all", mask, dims, keepdim,
                 [](const bool* b, const bool* e) { return std::all_of(b, e, [](bool v) { return v; }); });
 }
 

@@ -101,8 +101,8 @@ Tensor std_dev_composed(const Tensor& x, const Axes& over, double divisor, const
 
 }  // namespace
 
-Tensor var(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correction) {
-  const Axes over(x.shape(), axes);
+Tensor var(const Tensor& x, const Dims& dims, KeepDim keepdim, double correction) {
+  const Axes over(x.shape(), dims);
   const double divisor = divisor_of(over, correction);
   if (composed_wanted()) return sum_over(square(centred(x, over)), over, keepdim) / divisor;
 
@@ -114,8 +114,8 @@ Tensor var(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correc
   return keepdim ? y : reshape(y, over.dropped);
 }
 
-Tensor std_dev(const Tensor& x, const AxisList& axes, KeepDim keepdim, double correction) {
-  const Axes over(x.shape(), axes);
+Tensor std_dev(const Tensor& x, const Dims& dims, KeepDim keepdim, double correction) {
+  const Axes over(x.shape(), dims);
   const double divisor = divisor_of(over, correction);
   const Spread spread("std_dev", x, over, divisor, Spread::Result::root);
   Tensor y = spread.values;

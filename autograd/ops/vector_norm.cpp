@@ -63,10 +63,11 @@ Tensor slope(const Tensor& x, const Tensor& y, const Tensor& dy, double p) {
 
 }  // namespace
 
-Tensor norm(const Tensor& x, double p, const AxisList& axes, KeepDim keepdim) {
-  if (p == 1) return sum(abs(x), axes, keepdim);
-  if (p == INFINITY) return max(abs(x), axes, keepdim);
-  const Axes over(x.shape(), axes);
+Tensor norm(const Tensor& x, NormOrder order, const Dims& dims, KeepDim keepdim) {
+  const double p = order;
+  if (p == 1) return sum(abs(x), dims, keepdim);
+  if (p == INFINITY) return max(abs(x), dims, keepdim);
+  const Axes over(x.shape(), dims);
   check(p > 0, "norm: wanted p > 0, got {}", p);
   const Tensor packed = over.reduced_last(x);
   Tensor y(over.kept, x.dtype());

@@ -3,7 +3,7 @@ source. Mangled names are read, never demangled: a short one can demangle to gig
 import os, re
 
 # Of the library, for every assignment: what makes, reads, writes and describes tensors.
-TENSORS = ["Tensor", "Shape", "AxisList", "KeepDim", "Error", "Storage", "raw", "tensor", "zeros", "ones",
+TENSORS = ["Tensor", "Shape", "Dims", "NormOrder", "KeepDim", "Error", "Storage", "raw", "tensor", "zeros", "ones",
            "full", "arange", "broadcast", "broadcast_strides", "throw_error", "name_of", "dtype_from_name",
            "operator", "memory", "object_memory", "ObjectAllocator", "parallel"]
 
