@@ -73,6 +73,10 @@ Tensor where(const Tensor& mask, const Operand& a, const Operand& b);
 // --- elementwise
 Tensor abs(const Tensor& x);                          // |x|; slope 0 at 0 and at NaN
 Tensor sign(const Tensor& x);                         // −1, 0 or 1, 0 for NaN; slope 0
+Tensor floor(const Tensor& x);                        // the largest integer ≤ x; slope 0
+Tensor ceil(const Tensor& x);                         // the smallest integer ≥ x; slope 0
+Tensor trunc(const Tensor& x);                        // x without its fraction; slope 0
+Tensor round(const Tensor& x);                        // the nearest integer, of two the even one; slope 0
 Tensor reciprocal(const Tensor& x);                   // 1 / x
 Tensor square(const Tensor& x);                       // x²
 Tensor sqrt(const Tensor& x);                         // √x; NaN below zero
@@ -96,6 +100,9 @@ Tensor softplus(const Tensor& x);                     // ln(1 + eˣ)
 Tensor mish(const Tensor& x);                         // x tanh(softplus(x)) (Misra 2019)
 Tensor swiglu(const Tensor& gate, const Tensor& up);  // silu(gate) · up, same shapes (Shazeer 2020)
 Tensor softcap(const Tensor& x, double cap);          // cap · tanh(x / cap), cap > 0 (Gemma 2)
+// x where x > 0, elsewhere negative_slope · x (Maas et al. 2013), and alpha · (eˣ − 1) (Clevert et al. 2016).
+Tensor leaky_relu(const Tensor& x, double negative_slope = 0.01);
+Tensor elu(const Tensor& x, double alpha = 1);
 // x limited to [min, max], either of which may be left out: clamp(x, {}, 1). Slope 1 at the limits, 0 outside
 // and at NaN. Where min > max, all elements are max.
 Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> max = {});
@@ -150,6 +157,10 @@ Tensor stack(const std::vector<Tensor>& xs, int dim = 0);   // joined along a ne
 std::vector<Tensor> split(const Tensor& x, int64_t size, int dim = 0);
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int dim = 0);
 Tensor flip(const Tensor& x, const std::vector<int>& dims);  // in reverse order along each of dims
+// x, sizes[d] times one after the other along dimension d; further sizes at the front are of new dimensions.
+Tensor repeat(const Tensor& x, const std::vector<int64_t>& sizes);
+// Moves the elements along dim by `shift` places; those that leave at the end enter at the front.
+Tensor roll(const Tensor& x, int64_t shift, int dim);
 // The last two dimensions of x on and below a diagonal (tril), or on and above (triu), zeros elsewhere.
 // Diagonal 0 is the main one, 1 the one above it, −1 the one below.
 Tensor tril(const Tensor& x, int64_t diagonal = 0);

@@ -8,6 +8,8 @@
 //   mish:          y = x tanh(softplus(x))
 //   softcap:       y = c · tanh(x / c)
 //   squared_relu:  y = max(0, x)²
+//   leaky_relu:    y = x where x > 0, else s x                       Maas et al. 2013
+//   elu:           y = x where x > 0, else α (eˣ − 1)                Clevert et al. 2016, equation 15
 #include <numbers>
 
 #include "../pointwise.h"
@@ -70,6 +72,21 @@ Tensor softcap(const Tensor& x, double cap) {
   check(cap > 0, "softcap: wanted a cap above 0, got {}", cap);
   return pointwise(
       "softcap", [cap](auto v) { return cap * tanh(v / cap); }, x);
+}
+
+Tensor leaky_relu(const Tensor& x, double negative_slope) {
+  return pointwise(
+      "leaky_relu", [negative_slope](auto v) { return where(v <= 0, negative_slope * v, v); }, x);
+}
+
+Tensor elu(const Tensor& x, double alpha) {
+  return pointwise(
+      "elu",
+      [alpha](auto v) {
+        const auto below = where(v <= 0, v, 0);  // the exponential of a large v is infinite
+        return where(v <= 0, alpha * expm1(below), v);
+      },
+      x);
 }
 
 Tensor squared_relu(const Tensor& x) {

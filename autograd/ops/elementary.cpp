@@ -11,6 +11,7 @@
 //   erf:         y = erf(x)            dx = dy · 2/√π e^(−x²)
 //   abs:         y = |x|               dx = dy · sign(x): 0 at 0
 //   sign:        y = sign(x)           dx = 0
+//   floor:       y = ⌊x⌋               dx = 0; so ceil, trunc and round, whose halves go to the even integer
 //   reciprocal:  y = 1/x               dx = −dy · y²
 //   square:      y = x²                dx = 2 dy · x
 //   sqrt:        y = √x                dx = dy / (2 y)
@@ -22,8 +23,11 @@
 // arguments of any size exactly: within 3 units of the last digit up to 10³⁰.
 #include "../../core/kernels/elementary.h"
 
+#include <cmath>
+
 #include "../../core/kernels/relu.h"
 #include "../ops.h"
+#include "combine.h"
 #include "elementwise.h"
 
 namespace isobar {
@@ -46,6 +50,13 @@ Tensor unary(OpName name, const Tensor& x) {
   return record(name, y, {x}, [name, taken = F::takes_y ? y : x](Tensor dy) {
     return gradient_of<F>(name, std::move(dy), taken);
   });
+}
+
+// An integer near each element: f of a number is exact.
+template <class F>
+Tensor to_integers(OpName name, const Tensor& x, const F& f) {
+  return record(name, map_elements(name, x, f), {x},
+                [](const Tensor& dy) { return zeros(dy.shape(), dy.dtype()); });
 }
 
 // dy where the bits of kernels/relu.h are set, else 0. Linear in dy, so its gradient is the same again.
@@ -92,6 +103,19 @@ Tensor relu(const Tensor& x) {
 Tensor sign(const Tensor& x) {
   Tensor y = map("sign", x, []<class V>(V v) { return sign(kernels::Lane<kernels::Number<V>>(v)).v; });
   return record("sign", y, {x}, [](const Tensor& dy) { return zeros(dy.shape(), dy.dtype()); });
+}
+
+Tensor floor(const Tensor& x) {
+  return to_integers("floor", x, [](auto v) { return std::floor(v); });
+}
+Tensor ceil(const Tensor& x) {
+  return to_integers("ceil", x, [](auto v) { return std::ceil(v); });
+}
+Tensor trunc(const Tensor& x) {
+  return to_integers("trunc", x, [](auto v) { return std::trunc(v); });
+}
+Tensor round(const Tensor& x) {
+  return to_integers("round", x, [](auto v) { return std::nearbyint(v); });
 }
 
 Tensor isru(const Tensor& x, const Tensor& c) {
