@@ -279,7 +279,8 @@ Tensor sum_to_size(const Tensor& x, const Shape& shape);  // the adjoint of broa
 Tensor cumsum(const Tensor& x, int dim);                  // y[…, i, …] = Σ x[…, j, …] over j ≤ i
 
 // --- products
-// (…, M, K) · (…, K, N) → (…, M, N); leading dimensions broadcast. Both at least 2-D.
+// (…, M, K) · (…, K, N) → (…, M, N); leading dimensions broadcast. A vector is (1, K) on the left and (K, 1) on the
+// right, and that dimension is left out of the result: (…, M, K) · (K) → (…, M), and (K) · (K) → one number.
 Tensor matmul(const Tensor& a, const Tensor& b);
 // x Wᵀ + bias: x (…, K), weight (N, K), bias (N) or undefined → (…, N).
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});

@@ -1,6 +1,6 @@
 // Matrix products.
 //
-//   matmul:  y = a · b             da = dy · bᵀ    db = aᵀ · dy
+//   matmul:  y = a · b             da = dy · bᵀ    db = aᵀ · dy      a vector is reshaped to a matrix
 //   linear:  y = x Wᵀ + bias       dx = dy · W     dW = dyᵀ · x     dbias = Σ dy over rows
 //
 // The tape sums the gradients of batches that were broadcast.
@@ -121,8 +121,17 @@ Tensor linear_of(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  check(a.ndim() >= 2 && b.ndim() >= 2, "matmul: both must have at least 2 dimensions, got {} and {}",
+  check(a.ndim() >= 1 && b.ndim() >= 1,
+        "matmul: both must have at least 1 dimension, got {} and {}; multiply by a single number with *",
         a.shape(), b.shape());
+  if (a.ndim() == 1 || b.ndim() == 1) {
+    check(a.size(-1) == b.size(b.ndim() == 1 ? 0 : -2),
+          "matmul: inner dimensions must match, got {} and {} ({} against {})", a.shape(), b.shape(),
+          a.size(-1), b.size(b.ndim() == 1 ? 0 : -2));
+    const Tensor y = matmul(a.ndim() == 1 ? unsqueeze(a, 0) : a, b.ndim() == 1 ? unsqueeze(b, -1) : b);
+    const Tensor left = b.ndim() == 1 ? squeeze(y, -1) : y;
+    return a.ndim() == 1 ? squeeze(left, b.ndim() == 1 ? -1 : -2) : left;
+  }
   check(a.size(-1) == b.size(-2), "matmul: inner dimensions must match, got {} and {} ({} against {}){}",
         a.shape(), b.shape(), a.size(-1), b.size(-2),
         a.size(-1) == b.size(-1) ? "; did you mean matmul(a, transpose(b))?" : "");
