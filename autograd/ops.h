@@ -361,14 +361,24 @@ Tensor adaptive_avg_pool2d(const Tensor& x, const PerDim& output_size);
 // Over dim; a row of −∞ alone gives NaN, as in PyTorch.
 Tensor softmax(const Tensor& x, int dim = -1);
 Tensor log_softmax(const Tensor& x, int dim = -1);  // log of softmax(x), without overflow
+// What a loss returns of the losses of its elements: their mean, their sum, or each of them.
+enum class Reduction { mean, sum, none };
 // Mean over the targets that are not ignored of −log_softmax(logits)[target]. logits (…, V), targets (…) of
 // i32 or i64 in [0, V) or equal to ignore_index. All ignored: NaN, as in PyTorch. The mean over a batch is not
 // the mean of its parts' means where they ignore unequally: backward_in_pieces() (nn/pieces.h) weighs them.
+//
+// With weight (V), a target's loss is multiplied by its class's weight, and the mean is one of these weights. With
+// label_smoothing ε in [0, 1], the loss of a target is (1 − ε) of the above + ε / V · Σ −log_softmax(logits)
+// over the classes, each times its weight (Szegedy et al. 2016, section 7). With Reduction::none the result is
+// (…), 0 where ignored. A weight is a constant. backward_in_pieces() refuses weights.
 struct CrossEntropyOptions {
   int64_t ignore_index = -100;
-  int dim = -1;  // of the classes: 1 for PyTorch's logits (N, V, T)
+  int dim = -1;        // of the classes: 1 for PyTorch's logits (N, V, T)
+  Tensor weight = {};  // for each class, of the dtype of the logits; undefined: 1
+  double label_smoothing = 0;
+  Reduction reduction = Reduction::mean;
 };
-Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options = {});
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options = {});
 // cross_entropy(linear(x, weight), targets) that holds at most 512 rows of the logits at a time, for
 // vocabularies whose logits would take most of the memory. x (…, C), weight (V, C).
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
@@ -376,7 +386,6 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor&
 
 // Losses between an input and a target, element by element. Both have the same shape: nothing broadcasts. A
 // target that needs a gradient receives it.
-enum class Reduction { mean, sum, none };
 // (input − target)².
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean);
 // |input − target|; slope 0 at 0.

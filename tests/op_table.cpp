@@ -159,7 +159,26 @@ std::vector<OpRow> product_rows() {
 }
 
 std::vector<OpRow> softmax_rows() {
+  const Tensor weight = tensor({5}, {0.5, 2, 0, 1, 3}, Dtype::f64);
+  const auto entropy_with = [](CrossEntropyOptions options) {
+    return [options](In x) {
+      CrossEntropyOptions own = options;
+      if (own.weight.defined() && own.weight.dtype() != x[0].dtype()) own.weight = cast(own.weight, x[0].dtype());
+      return cross_entropy(x[0], x[1], own);
+    };
+  };
   return {
+      {"cross_entropy summed, some ignored", entropy_with({.reduction = Reduction::sum}), {normal(7, 5), targets(5, -100, 7)}, fused},
+      {"cross_entropy of each, some ignored", entropy_with({.reduction = Reduction::none}), {normal(2, 7, 5), targets(5, -100, 2, 7)}, fused},
+      {"cross_entropy smoothed, some ignored", entropy_with({.label_smoothing = 0.1}), {normal(7, 5), targets(5, -100, 7)}, fused},
+      {"cross_entropy smoothed along the middle, some ignored", entropy_with({.dim = 1, .label_smoothing = 0.3}),
+       {normal(2, 5, 3), targets(5, -100, 2, 3)}, fused},
+      {"cross_entropy weighted, some ignored", entropy_with({.weight = weight}), {normal(7, 5), targets(5, -100, 7)}, fused, {weight}},
+      {"cross_entropy weighted, smoothed, summed",
+       entropy_with({.weight = weight, .label_smoothing = 0.2, .reduction = Reduction::sum}),
+       {normal(7, 5), indices(5, 7)}, fused, {weight}},
+      {"cross_entropy weighted and smoothed, some ignored", entropy_with({.weight = weight, .label_smoothing = 0.2}),
+       {normal(7, 5), targets(5, -100, 7)}, fused, {weight}},
       {"softmax", [](In x) { return softmax(x[0]); }, {normal(3, 5)}, fused},
       {"softmax of one", [](In x) { return softmax(x[0]); }, {normal(3, 1)}, fused},
       {"softmax of no rows", [](In x) { return softmax(x[0]); }, {normal(0, 5)}},

@@ -14,7 +14,8 @@ namespace isobar {
 using In = const std::vector<Tensor>&;
 
 struct OpFlags {
-  // The op is one node on a plain tape and its composed form, several nodes, on a higher-order one.
+  // The op, or one that it is made of, is one node on a plain tape and its composed form, several nodes, on a
+  // higher-order one.
   bool fused = false;
   // Allowed difference between f32 and f64, relative to the largest value: some hundred roundings of 6·10⁻⁸.
   // A row that needs more says why.

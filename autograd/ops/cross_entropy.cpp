@@ -1,7 +1,8 @@
 // The loss of logits z against classes, and the same of z = x Wᵀ, of which only some rows exist at a time.
 //
 //   cross_entropy:         loss = mean over counted rows of (log Σ exp(z) − z[target])
-//                          dz = dloss / counted · (softmax(z) − onehot(target)), 0 in ignored rows
+//                          dz = dloss / counted · (softmax(z) − onehot(target)), 0 in ignored rows; with weights or
+//                          label smoothing by composition
 //   linear_cross_entropy:  z = x Wᵀ, and loss and dz as above
 //                          dx = dz · W
 //                          dW = dzᵀ · x
@@ -68,7 +69,7 @@ void multiply_in_place(Tensor& x, double factor) {
   });
 }
 
-Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets) {
+Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets, double divisor) {
   // The counted rows' targets as positions in the flattened logits. They are selected, not multiplied by 1
   // and 0: a class masked with −∞ would give 0 · ∞.
   std::vector<int64_t> positions;
@@ -77,7 +78,49 @@ Tensor cross_entropy_composed(const Tensor& logits, const ClassTargets& targets)
     if (target[r] >= 0) positions.push_back(r * logits.size(-1) + target[r]);
   const Tensor flat = reshape(log_softmax(logits), {logits.numel()});
   const Tensor chosen = index_select(flat, 0, tensor({targets.counted}, positions));
-  return sum(chosen) * (-1 / static_cast<double>(targets.counted));
+  return sum(chosen) * (-1 / divisor);
+}
+
+void check_options(const CrossEntropyOptions& options, const Tensor& logits, int64_t classes) {
+  check(options.label_smoothing >= 0 && options.label_smoothing < 1,
+        "cross_entropy: wanted a label_smoothing in [0, 1), got {}", options.label_smoothing);
+  if (!options.weight.defined()) return;
+  check(options.weight.shape() == Shape{classes}, "cross_entropy: weight must be [{}] for logits {}, got {}",
+        classes, logits.shape(), options.weight.shape());
+  check_same_dtype("cross_entropy", "logits", logits, "weight", options.weight);
+  check(!options.weight.trainable() && !raw::slot(options.weight).recorded(),
+        "cross_entropy: a weight of the classes is a constant, and this one wants a gradient; detach() it");
+}
+
+// With weights w and label smoothing ε, per target; l = −log_softmax(logits), (N, V):
+//
+//   loss = (1 − ε) w[target] l[target] + ε / V Σ w_c l_c, 0 where ignored; the mean divides by Σ w[target]
+Tensor cross_entropy_general(const Tensor& logits, const ClassTargets& targets,
+                             const CrossEntropyOptions& options) {
+  const int64_t classes = logits.size(-1), rows = targets.index.numel();
+  const bool averaged = options.reduction == Reduction::mean;
+  check(
+      !options.weight.defined() || !averaged || !recording.counts_targets,
+      "cross_entropy: backward_in_pieces() weighs pieces by their number of targets, not by weights of classes; "
+      "take .reduction = Reduction::sum, divided by the batch's sum of weights over the number of pieces");
+  const Tensor flat = reshape(targets.index, {rows}), counted = flat >= 0;
+  const Tensor place = where(counted, flat, 0);
+  const double smoothing = options.label_smoothing;
+  const Tensor l = -reshape(log_softmax(logits), {rows, classes});
+  Tensor loss = squeeze(gather(l, 1, unsqueeze(place, 1)), 1), total;
+  if (options.weight.defined()) {
+    total = index_select(options.weight, 0, place);
+    loss = loss * total;
+  }
+  if (smoothing > 0) {
+    const Tensor of_all = options.weight.defined() ? l * options.weight : l;
+    loss = loss * (1 - smoothing) + sum(of_all, 1) * (smoothing / static_cast<double>(classes));
+  }
+  loss = where(counted, loss, 0);
+  if (options.reduction == Reduction::none) return reshape(loss, targets.index.shape());
+  if (!averaged) return sum(loss);
+  if (total.defined()) return sum(loss) / sum(where(counted, total, 0)).item();
+  return targets.noted(sum(loss) / targets.divisor());
 }
 
 // Rows of z in a chunk. Each chunk takes a pass over dW, which costs little beside its product (with 256 rows
@@ -111,7 +154,7 @@ void by_chunks(const Tensor& x, const Tensor& weight, const int64_t* target, T s
 
 }  // namespace
 
-Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options) {
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
   const Shape& shape = logits.shape();
   const int dim = logits.ndim() >= 1 ? shape.index(options.dim) : 0;
   check(logits.ndim() >= 1 && shape.without(dim) == targets.shape(),
@@ -125,17 +168,24 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
     std::vector<int> order(logits.ndim());
     std::iota(order.begin(), order.end(), 0);
     std::rotate(order.begin() + dim, order.begin() + dim + 1, order.end());
-    return cross_entropy(permute(logits, order), targets, {.ignore_index = options.ignore_index});
+    CrossEntropyOptions last = options;
+    last.dim = -1;
+    return cross_entropy(permute(logits, order), targets, last);
   }
   const int64_t classes = logits.size(-1), rows = targets.numel();
+  check_options(options, logits, classes);
   const ClassTargets wanted("cross_entropy", targets, classes, options.ignore_index);
-  if (composed_wanted()) return cross_entropy_composed(logits, wanted);
+  if (options.weight.defined() || options.label_smoothing > 0 || options.reduction == Reduction::none)
+    return cross_entropy_general(logits, wanted, options);
+  const bool summed = options.reduction == Reduction::sum;
+  if (composed_wanted())
+    return cross_entropy_composed(logits, wanted, summed ? 1 : static_cast<double>(wanted.counted));
 
   // The gradient is computed in forward, while each row is in cache: with a large vocabulary the op is bound
   // by memory, and this reads the logits once.
   const bool needed = Tape::active() != nullptr && Tape::active()->needs_gradient(logits);
   const Tensor x = raw::contiguous(logits);
-  const double count = wanted.divisor();
+  const double count = summed ? 1 : wanted.divisor();
   Tensor dx = needed ? Tensor(x.shape(), x.dtype()) : Tensor();
   Tensor losses(targets.shape(), Dtype::f64), loss(Shape(), x.dtype());
   dispatch_float("cross_entropy", x.dtype(), [&]<class T>() {
@@ -145,10 +195,11 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
     *raw::write<T>(loss) =
         static_cast<T>(kernels::parallel_sum(rows, [=](int64_t r) { return each[r]; }) / count);
   });
-  return wanted.noted(record("cross_entropy", loss, {logits}, [dx](const Tensor& dloss) mutable {
+  const Tensor y = record("cross_entropy", loss, {logits}, [dx](const Tensor& dloss) mutable {
     multiply_in_place(dx, dloss.item());
     return std::move(dx);
-  }));
+  });
+  return summed ? y : wanted.noted(y);
 }
 
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& targets,
