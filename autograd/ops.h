@@ -430,13 +430,21 @@ enum class RopeStyle { half_split, interleaved };
 // half_split pairs j with j + D/2 (GPT-NeoX, Hugging Face Llama), interleaved 2j with 2j + 1 (Meta's Llama).
 Tensor rope(const Tensor& x, double base, int64_t start = 0, RopeStyle style = RopeStyle::half_split);
 
+// In the names and meanings of PyTorch's scaled_dot_product_attention.
 struct AttentionOptions {
   bool causal = false;  // true: query t sees keys up to t + (keys − queries)
   double softcap = 0;   // 0: none; else logits become softcap · tanh(logits / softcap)
   std::optional<double> scale = std::nullopt;  // default 1/√D
+  // Broadcasts to (B, H, T, S). bool: true where the query sees the key (MultiheadAttention's masks say the
+  // opposite, as PyTorch's do). f32 or f64: added to the logits, after softcap; −∞ hides a key.
+  Tensor attn_mask = {};
+  double dropout_p = 0;  // each probability is zeroed with it; the others are divided by 1 − p
+  std::optional<Rng> dropout_rng = {};  // the key of the dropout, which dropout_p > 0 needs
 };
-// softmax(scale · q kᵀ) v per head. q (B, T, H, D), k and v (B, S, K, D) with K dividing H: head h reads
-// key/value head h / (H/K). Returns (B, T, H, D); NaN where all logits of a query are −∞, as in PyTorch.
+// softmax(scale · q kᵀ + mask) v per head. q (B, T, H, D), k and v (B, S, K, D) with K dividing H: head h reads
+// key/value head h / (H/K). Returns (B, T, H, D). A query from which attn_mask hides all keys gives 0; otherwise
+// the result is NaN where all logits of a query are −∞. With a mask or dropout the op is several nodes on the tape,
+// and stores the logits (B, H, T, S).
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
 }  // namespace isobar

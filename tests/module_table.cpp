@@ -167,6 +167,8 @@ const std::vector<ModuleRow>& module_rows() {
       {"MultiheadAttention, causal, without bias",
        make<MultiheadAttention>(6, 3, rng, MultiheadAttentionOptions{.bias = false, .causal = true}),
        normal(2, 3, 6)},
+      {"MultiheadAttention, dropout",
+       make<MultiheadAttention>(6, 2, rng, MultiheadAttentionOptions{.dropout = 0.3}), normal(2, 3, 6), true},
       {"GroupedQueryAttention",
        make<GroupedQueryAttention>(8, 4, rng, Grouped{.n_kv_head = 2, .causal = true}), normal(2, 3, 8)},
       {"GroupedQueryAttention, QK-norm, softcap, interleaved",

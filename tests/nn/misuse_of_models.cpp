@@ -115,7 +115,8 @@ std::vector<Misuse> misuse_of_models() {
        "in 1: rms_norm: normalized_shape [4] must be the last dimensions of x [2, 6]"},
       {[] { Sequential(BatchNorm1d(4))(f32(3, 5)); },
        "in 0: batch_norm: weight must be [5] for x [3, 5], got [4]"},
-      {[] { tiny()(f32(1, 4)); }, "in embed_tokens: embedding: wanted integer indices (i32 or i64), got f32"},
+      {[] { tiny()(f32(1, 4)); }, "in embed_tokens: embedding: wanted integer indices (i32 or i64), got f32; make them so, tensor({0, 2}, "
+       "Dtype::i64), or cast() them"},
       {[] { tiny()(i64(1, 5)); }, "language_model: wanted tokens (B, T) with T up to 4, got [1, 5]"},
       {[] { tiny()(reshape(integers(5), {1, 1})); },
        "in embed_tokens: embedding: index 5 at position 0 is outside of [0, 5)"},
