@@ -10,6 +10,40 @@ struct ReLU : Module {
   Tensor forward(const Tensor& x) override { return relu(x); }
 };
 
+// x where x > 0, elsewhere negative_slope · x (Maas et al. 2013)
+struct LeakyReLU : Module {
+  double negative_slope;
+
+  explicit LeakyReLU(double slope = 0.01) : negative_slope(slope) {}
+  Tensor forward(const Tensor& x) override { return leaky_relu(x, negative_slope); }
+};
+
+// x where x > 0, elsewhere alpha · (eˣ − 1) (Clevert et al. 2016)
+struct ELU : Module {
+  double alpha;
+
+  explicit ELU(double scale = 1) : alpha(scale) {}
+  Tensor forward(const Tensor& x) override { return elu(x, alpha); }
+};
+
+// (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ)
+struct Tanh : Module {
+  Tensor forward(const Tensor& x) override { return tanh(x); }
+};
+
+// 1 / (1 + e⁻ˣ)
+struct Sigmoid : Module {
+  Tensor forward(const Tensor& x) override { return sigmoid(x); }
+};
+
+// eˣ / Σ eˣ along dim. cross_entropy() takes logits, so a classifier has no Softmax before it.
+struct Softmax : Module {
+  int dim;
+
+  explicit Softmax(int along = -1) : dim(along) {}
+  Tensor forward(const Tensor& x) override { return softmax(x, dim); }
+};
+
 // max(0, x)² (So et al. 2021, Primer)
 struct SquaredReLU : Module {
   Tensor forward(const Tensor& x) override { return squared_relu(x); }
