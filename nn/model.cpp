@@ -121,6 +121,27 @@ void check_not_itself(const std::vector<std::pair<Tensor, Tensor>>& pairs) {
       "copy; clone() each tensor at the time to which the model is to return");
 }
 
+// "a, b, c, d, e and 3 more"
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t most = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most); ++i) text += (i > 0 ? ", " : "") + names[i];
+  return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
+}
+
+// Throws where a strict load has a difference of names, or another one has no name in common.
+void check_names(const StateDifference& difference, const std::vector<std::string>& missing,
+                 bool nothing_in_common, bool strict) {
+  if (difference.missing.empty() && difference.unexpected.empty()) return;
+  std::string text;
+  if (!missing.empty()) text = fmt::format("the model has {}, the given state does not", listed(missing));
+  if (!difference.unexpected.empty())
+    text += fmt::format("{}the given state has {}, the model does not", missing.empty() ? "" : "; ",
+                        listed(difference.unexpected));
+  check(!nothing_in_common, "load_state: no name is in both: {}", text);
+  check(!strict, "load_state: {}; {{.strict = false}} loads what both have", text);
+}
+
 // A value that shares its storage with any target gets a copy: assigning another target may overwrite it, as
 // where the names of two blocks are exchanged.
 void separate(std::vector<std::pair<Tensor, Tensor>>& pairs) {
@@ -302,17 +323,23 @@ void convert(HasFields& model, Dtype dtype) {
 
 void copy_state(HasFields& from, HasFields& to) { load_state(to, named_state(from)); }
 
-void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
+StateDifference load_state(HasFields& to, const std::vector<NamedTensor>& state,
+                           const LoadStateOptions& options) {
   std::map<std::string, Tensor> given;
   for (const NamedTensor& entry : state) {
     const bool fresh = given.emplace(entry.name, entry.tensor).second;
     check(fresh, "load_state: {} is given twice", entry.name);
   }
+  StateDifference difference;
+  std::vector<std::string> missing;  // with their shapes
   std::vector<std::pair<Tensor, Tensor>> pairs;
   for (NamedTensor& wanted : named_state(to)) {
     const auto entry = given.find(wanted.name);
-    check(entry != given.end(), "load_state: the model has {} {}, the given state does not", wanted.name,
-          wanted.tensor.shape());
+    if (entry == given.end()) {
+      missing.push_back(fmt::format("{} {}", wanted.name, wanted.tensor.shape()));
+      difference.missing.push_back(std::move(wanted.name));
+      continue;
+    }
     const Tensor& value = entry->second;
     check(value.shape() == wanted.tensor.shape() && value.dtype() == wanted.tensor.dtype(),
           "load_state: {} is {} {} in the model, but {} {} in the given state", wanted.name,
@@ -320,14 +347,15 @@ void load_state(HasFields& to, const std::vector<NamedTensor>& state) {
     pairs.emplace_back(std::move(wanted.tensor), value);
     given.erase(entry);
   }
-  check(given.empty(), "load_state: the given state has {}, the model does not",
-        given.empty() ? "" : given.begin()->first);
+  for (const auto& [name, tensor] : given) difference.unexpected.push_back(name);
+  check_names(difference, missing, pairs.empty(), options.strict);
   check_not_itself(pairs);
   separate(pairs);
   for (auto& [target, value] : pairs) {
     raw::assign(target, value);
     forget_draws(target);  // steps may be repeated from here on
   }
+  return difference;
 }
 
 std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -51,16 +52,28 @@ void clear_gradients(const std::vector<Tensor>& parameters);
 // dropped. Optimizers hold the old tensors: convert first.
 void convert(HasFields& model, Dtype dtype);
 // Copy values by name. The state may have tensors of the model under other names, as to exchange two blocks.
-// Throw Error that names the first tensor that is missing, superfluous, or of another shape or dtype; and for
-// a state that is the model's own tensors under their own names: named_state() does not copy. Nothing has been
-// copied then.
+// Throw Error that names the tensors that are missing or superfluous, or the first one of another shape or dtype;
+// and for a state that is the model's own tensors under their own names: named_state() does not copy. Nothing has
+// been copied then.
 //
 //   std::vector<NamedTensor> best = named_state(model);
 //   for (NamedTensor& entry : best) entry.tensor = clone(entry.tensor);     // the weights as they are now
 //   …
 //   load_state(model, best);
+//
+// Where .strict is false, what both have is copied, and a tensor that is missing or superfluous is no error (one of
+// another shape or dtype is, and a state that has no name of the model): a classifier on a body that was trained
+// before. load_state() returns the names, as PyTorch's missing_keys and unexpected_keys.
+struct LoadStateOptions {
+  bool strict = true;
+};
+struct StateDifference {
+  std::vector<std::string> missing;     // in the model alone: these tensors keep their values
+  std::vector<std::string> unexpected;  // in the state alone
+};
 void copy_state(HasFields& from, HasFields& to);
-void load_state(HasFields& to, const std::vector<NamedTensor>& state);
+StateDifference load_state(HasFields& to, const std::vector<NamedTensor>& state,
+                           const LoadStateOptions& options = {});
 // What all parameters and buffers are, and how often they were written: two of these are equal only if the
 // same tensors had the same values.
 std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model);

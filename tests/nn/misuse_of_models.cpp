@@ -137,7 +137,7 @@ std::vector<Misuse> misuse_of_models() {
        "load_state: weight is [4, 3] f32 in the model, but [3, 4] f32 in the given state"},
       {[] { Sequential from(Linear(4, 4, rng)), to(Linear(4, 4, rng), Linear(4, 4, rng));
          copy_state(from, to); },
-       "load_state: the model has 1.weight [4, 4], the given state does not"},
+       "load_state: the model has 1.weight [4, 4], 1.bias [4], the given state does not; {.strict = false} loads what both have"},
       {[] { Linear model(4, 3, rng); load_state(model, named_state(model)); },
        "load_state: the given state is the model's own tensors, so nothing would change: …"},
       {[] { Linear model(4, 3, rng); convert(model, Dtype::i64); }, "convert: wanted f32 or f64, got i64"},

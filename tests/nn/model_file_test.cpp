@@ -161,6 +161,33 @@ TEST_CASE("hostile names are written and read, or refused by name") {
   CHECK(refusal({{"w", ones({1})}, {"w", ones({2})}}, {}) == "save_safetensors: w is given twice");
 }
 
+TEST_CASE("a load that is not strict copies what both have, and says what is missing and what is left over") {
+  Sequential body(Linear(3, 4, Rng(1)), ReLU(), Linear(4, 2, Rng(2))), with_head(Linear(3, 4, Rng(3)));
+  with_head.add(std::make_unique<ReLU>());
+  with_head.add(std::make_unique<Identity>());
+  with_head.add(std::make_unique<Linear>(4, 7, Rng(4)));
+  const auto head = values_of(*with_head.parts[3]);
+  const StateDifference difference = load_state(with_head, named_state(body), {.strict = false});
+  CHECK(difference.missing == std::vector<std::string>{"3.weight", "3.bias"});
+  CHECK(difference.unexpected == std::vector<std::string>{"2.bias", "2.weight"});
+  CHECK(values_of(*with_head.parts[0]) == values_of(*body.parts[0]));
+  CHECK(values_of(*with_head.parts[3]) == head);
+  CHECK(
+      message_of([&] { load_state(with_head, named_state(body)); }) ==
+      "load_state: the model has 3.weight [7, 4], 3.bias [7], the given state does not; the given state has 2.bias, "
+      "2.weight, the model does not; {.strict = false} loads what both have");
+  // Another shape, and no name in common, are errors still.
+  Sequential wider(Linear(5, 4, Rng(1)));
+  CHECK(message_of([&] { load_state(wider, named_state(body), {.strict = false}); }) ==
+        "load_state: 0.weight is [4, 5] f32 in the model, but [4, 3] f32 in the given state");
+  Linear alone(3, 4, Rng(1));
+  CHECK(message_of([&] {
+          load_state(alone, named_state(body), {.strict = false});
+        }).starts_with("load_state: no name is in both: the model has weight [4, 3], bias [4], the given"));
+  Sequential other(Linear(3, 4, Rng(5)), ReLU(), Linear(4, 2, Rng(6)));
+  CHECK(load_state(body, named_state(other)).missing.empty());
+}
+
 TEST_CASE("a file of another model is refused with what is missing, or both shapes and dtypes") {
   const TemporaryFolder folder;
   const std::string path = folder / "x.safetensors";
@@ -175,7 +202,9 @@ TEST_CASE("a file of another model is refused with what is missing, or both shap
   Linear exact(3, 2, Rng(1)), bare(3, 2, Rng(1), {.bias = false});
   convert(exact, Dtype::f64);
   CHECK(refusal(exact) == "load_state: weight is [2, 3] f32 in the model, but [2, 3] f64 in the given state");
-  CHECK(refusal(bare) == "load_state: the model has bias [2], the given state does not");
+  CHECK(
+      refusal(bare) ==
+      "load_state: the model has bias [2], the given state does not; {.strict = false} loads what both have");
 }
 
 }  // namespace isobar::model_file_test
