@@ -11,7 +11,7 @@ else()
   set(thread_library TBB::tbb)
 endif()
 # Of data/; all other files there are isobar::data's.
-set(light_data dataset loader)
+set(light_data dataset loader tensor_dataset)
 list(TRANSFORM light_data REPLACE "(.+)" "data/\\1.h" OUTPUT_VARIABLE light_headers)
 file(GLOB sources CONFIGURE_DEPENDS
   core/*.cpp core/ranks/*.cpp autograd/*.cpp autograd/ops/*.cpp nn/*.cpp optim/*.cpp)
@@ -19,7 +19,7 @@ list(FILTER sources EXCLUDE REGEX "/(thread_pool_tbb|ranks_mpi|openblas_plugin)\
 # Where this is included, g++ warns of types that hold those of an unnamed namespace.
 set_source_files_properties(core/blas.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
-isobar_door(isobar core/isobar.h.in ${sources} ${thread_pool} data/loader.cpp)
+isobar_door(isobar core/isobar.h.in ${sources} ${thread_pool} data/loader.cpp data/tensor_dataset.cpp)
 isobar_headers(core core/ranks autograd nn optim)
 install(FILES ${light_headers} DESTINATION ${include_dir}/data)
 target_include_directories(isobar INTERFACE

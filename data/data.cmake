@@ -6,7 +6,7 @@ pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 file(GLOB sources CONFIGURE_DEPENDS data/*.cpp data/hdf5/*.cpp)
-list(FILTER sources EXCLUDE REGEX "/loader\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "/(loader|tensor_dataset)\\.cpp$")
 # The data that come along: read where they stand, or where they were installed.
 set(installed_data ${CMAKE_INSTALL_FULL_DATADIR}/isobar)
 set_source_files_properties(data/shipped.cpp PROPERTIES COMPILE_DEFINITIONS

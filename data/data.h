@@ -1,5 +1,5 @@
-// All headers of isobar::data, and those of data/ that belong to isobar::isobar (dataset.h and
-// loader.h).
+// All headers of isobar::data, and those of data/ that belong to isobar::isobar (dataset.h,
+// loader.h and tensor_dataset.h).
 #pragma once
 
 #include "bpe.h"
@@ -11,9 +11,11 @@
 #include "loader.h"
 #include "metrics_file.h"
 #include "mnist.h"
+#include "npy_file.h"
 #include "safetensors.h"
 #include "shipped.h"
 #include "synthetic.h"
+#include "tensor_dataset.h"
 #include "text.h"
 #include "text_input.h"
 #include "token_store.h"
