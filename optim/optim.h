@@ -5,5 +5,6 @@
 #include "clip.h"
 #include "muon.h"
 #include "optimizer.h"
+#include "rmsprop.h"
 #include "schedule.h"
 #include "sgd.h"

@@ -40,6 +40,22 @@ struct WarmupCosine {
   static double cos_of(double x);  // the same on every machine
 };
 
+// PyTorch's StepLR: lr · gamma^⌊step / step_size⌋, so the rate is multiplied by gamma after each `step_size` steps.
+struct StepLR {
+  double lr;
+  int64_t step_size;
+  double gamma = 0.1;
+
+  double operator()(int64_t step) const {
+    check(step >= 0, "schedule: wanted a step of at least 0, got {}", step);
+    check(step_size >= 1, "schedule: wanted a step_size of at least 1, got {}", step_size);
+    double rate = lr, power = gamma;  // γ, γ², γ⁴, …: the same on every machine
+    for (int64_t left = step / step_size; left > 0; left /= 2, power *= power)
+      if (left % 2 == 1) rate *= power;
+    return rate;
+  }
+};
+
 // WSD (Hu et al. 2024, MiniCPM, section 4): warm-up; then lr; then over the last `decay` steps a straight
 // line down to min_lr at step `steps`, and min_lr from there on. A decay over all steps after the warm-up
 // makes the linear schedule (Bergsma et al. 2025).

@@ -4,6 +4,7 @@
 // Coefficients are computed in double and rounded to the element type, as PyTorch does.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cmath>
@@ -36,6 +37,37 @@ void sgd(int64_t n, const T* dw, T* w, T* m, const SgdStep& step) {
     const T sum = momentum * m[i] + d;
     m[i] = sum;
     w[i] -= lr * (step.nesterov ? d + momentum * sum : sum);
+  }
+}
+
+struct RmsPropStep {
+  double lr, alpha, eps;
+  double l2;  // λ of an L2 penalty: its gradient λ · w is added to dw
+  double momentum;
+  double factor;  // on dw
+};
+
+// With d = factor · dw + l2 · w:   v ← α v + (1 − α) d²,   a = √v + eps,   w ← w − lr · d / a;
+// with a mean gradient g:          g ← α g + (1 − α) d,    a = √(v − g²) + eps
+// with a momentum b:               b ← momentum · b + d / a,   w ← w − lr · b       (Graves 2013, equations 38 to 41)
+// g or b null: without it. v − g² that rounds below 0 counts as 0.
+template <class T>
+void rmsprop(int64_t n, const T* dw, T* w, T* v, T* g, T* b, const RmsPropStep& step) {
+  assert(n >= 0 && (n == 0 || (dw != nullptr && w != nullptr && v != nullptr && dw != w)));
+  const T lr = static_cast<T>(step.lr), eps = static_cast<T>(step.eps), l2 = static_cast<T>(step.l2);
+  const T alpha = static_cast<T>(step.alpha), rest = static_cast<T>(1 - step.alpha);
+  const T momentum = static_cast<T>(step.momentum), factor = static_cast<T>(step.factor);
+  for (int64_t i = 0; i < n; ++i) {
+    const T d = factor * dw[i] + l2 * w[i];
+    v[i] = alpha * v[i] + rest * d * d;
+    T square = v[i];
+    if (g != nullptr) {
+      g[i] = alpha * g[i] + rest * d;
+      square = std::max(square - g[i] * g[i], T{0});
+    }
+    T move = d / (std::sqrt(square) + eps);
+    if (b != nullptr) move = b[i] = momentum * b[i] + move;
+    w[i] -= lr * move;
   }
 }
 

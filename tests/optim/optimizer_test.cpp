@@ -88,6 +88,30 @@ TEST_CASE("optimizers take the steps that PyTorch takes") {
   }
 }
 
+// Literals: torch.optim.RMSprop of PyTorch 1.13.0, float64.
+TEST_CASE("RMSprop takes the steps that PyTorch takes") {
+  const auto after_three = [](const RMSpropOptions& options) {
+    Tensor w = parameter({-0.3, 0.5, 1.3});
+    RMSprop optimizer({w}, options);
+    for (double t = 1; t <= 3; ++t) {
+      w.set_grad(row({-0.3 * t, 0.5 * t, 1.3 * t}));
+      optimizer.step();
+    }
+    return w;
+  };
+  check_values(after_three({.lr = 0.1, .alpha = 0.9, .eps = 1e-6, .weight_decay = 0.01, .momentum = 0.5}),
+               {0.93963852896309619, -0.73995333633917493, 0.059757672175083425}, 1e-14);
+  // The difference v − g² cancels digits.
+  check_values(after_three({.lr = 0.1, .centered = true}),
+               {2.4224319880579022, -2.2224322065975817, -1.4224324083265558}, 1e-12);
+  Tensor w = parameter({1});
+  RMSprop all({w}, {.momentum = 0.5, .centered = true});
+  CHECK(state_of(all).contains("0.grad_avg"));
+  CHECK(state_of(all).contains("0.momentum_buffer"));
+  const RMSpropOptions defaults;
+  CHECK((defaults.lr == 1e-2 && defaults.alpha == 0.99 && defaults.eps == 1e-8 && !defaults.centered));
+}
+
 TEST_CASE("optimizers list their state by name") {
   Tensor w = parameter({1, 2, 3}), b = parameter({1});
   Adam adam_optimizer({w, b});

@@ -46,7 +46,19 @@ TEST_CASE("schedules meet their closed forms") {
     CHECK(WarmupCosine{.lr = 1, .min_lr = 0.1, .warmup = 3, .steps = 3}(3) == 0.1);
     CHECK(WarmupCosine{.lr = 1, .min_lr = 0.1, .warmup = 0, .steps = 0}(0) == 0.1);
   }
+  SUBCASE("steps") {
+    const StepLR schedule{.lr = 0.5, .step_size = 30};
+    CHECK(schedule(0) == 0.5);
+    CHECK(schedule(29) == 0.5);
+    CHECK(schedule(30) == doctest::Approx(0.05).epsilon(1e-15));
+    CHECK(schedule(95) == doctest::Approx(5e-4).epsilon(1e-14));
+    CHECK(StepLR{.lr = 1, .step_size = 1, .gamma = 0.5}(11) == 0x1p-11);
+    CHECK(StepLR{.lr = 1, .step_size = 1, .gamma = 0.5}(int64_t{1} << 60) == 0);
+    CHECK(StepLR{.lr = 0.3, .step_size = 7, .gamma = 1}(1000) == 0.3);
+  }
   SUBCASE("bad ones") {
+    CHECK_THROWS_AS((StepLR{.lr = 1, .step_size = 0}(1)), Error);
+    CHECK_THROWS_AS((StepLR{.lr = 1, .step_size = 1}(-1)), Error);
     CHECK_THROWS_AS((WarmupCosine{1, 0, 5, 6}(-1)), Error);
     CHECK_THROWS_AS((WarmupCosine{1, 0, 5, 4}(0)), Error);
     CHECK_THROWS_AS((WarmupStableDecay{1, 0, 3, 2, 4}(0)), Error);
