@@ -165,6 +165,10 @@ const std::vector<ModuleRow>& module_rows() {
       {"ReZero", [] { return std::make_unique<ReZero>(branch()); }, normal(3, 4)},
       {"Fixup", make<Fixup>(4, 10, rng), normal(3, 4)},
 
+      {"LSTM", make<LSTM>(4, 3, rng), normal(2, 3, 4)},
+      {"LSTM without bias", make<LSTM>(4, 3, rng, LSTMOptions{.bias = false}), normal(2, 3, 4)},
+      {"GRU", make<GRU>(4, 3, rng), normal(2, 3, 4)},
+      {"GRU without bias", make<GRU>(4, 3, rng, GRUOptions{.bias = false}), normal(2, 3, 4)},
       {"RNNCell", make<RNNCell>(4, 3, rng), normal(2, 3, 4)},
       {"RNNCell with LayerNorm", make<RNNCell>(4, 3, rng, RNNCellOptions{.norm = "layernorm"}),
        normal(2, 3, 4)},
