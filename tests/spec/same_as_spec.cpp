@@ -235,6 +235,8 @@ void products() {
 void activations() {
   op("relu", alone(), [](const auto& x) { return relu(x[0]); });
   op("relu of a long one", {{{300000}}}, [](const auto& x) { return relu(x[0]); });
+  op("leaky_relu", alone(), [](const auto& x) { return leaky_relu(x[0], 0.2); });
+  op("round", alone(), [](const auto& x) { return round(x[0]); });
   op("gelu", alone(), [](const auto& x) { return gelu(x[0]); });
   op("gelu_tanh", alone(), [](const auto& x) { return gelu_tanh(x[0]); });
   op("silu", alone(), [](const auto& x) { return silu(x[0]); });
@@ -410,6 +412,21 @@ template <class T> auto chosen_loss(const spec::Tensor<T>& x, const std::vector<
 isobar::Tensor chosen_loss(const isobar::Tensor& x, const std::vector<Int>& targets) {
   return isobar::cross_entropy(x, isobar::tensor<Int>({static_cast<Int>(targets.size())}, targets));
 }
+// Of class c the weight is 0.5 + c mod 3.
+template <class T> auto smoothed_loss(const spec::Tensor<T>& x, const std::vector<Int>& targets) {
+  std::vector<T> weights;
+  for (Int c = 0; c < x.size(1); ++c) weights.push_back(T(0.5) + static_cast<T>(c % 3));
+  return spec::cross_entropy(x, targets, weights, 0.1);
+}
+isobar::Tensor smoothed_loss(const isobar::Tensor& x, const std::vector<Int>& targets) {
+  const isobar::Tensor weight = isobar::dispatch_float("weights", x.dtype(), [&]<class T>() {
+    std::vector<T> weights;
+    for (Int c = 0; c < x.size(1); ++c) weights.push_back(T(0.5) + static_cast<T>(c % 3));
+    return isobar::tensor({x.size(1)}, weights);
+  });
+  return isobar::cross_entropy(x, isobar::tensor<Int>({static_cast<Int>(targets.size())}, targets),
+                               {.weight = weight, .label_smoothing = 0.1});
+}
 template <class T> auto chosen_rows(const spec::Tensor<T>& w, const std::vector<Int>& rows) {
   return spec::embedding(rows, {static_cast<Int>(rows.size())}, w);
 }
@@ -423,11 +440,14 @@ void logits() {
     for (const Int rows : {1, 5, 17, 40}) cases.push_back({{rows, columns}});
   cases.push_back({{3, 20000}}), cases.push_back({{20000, 2}}), cases.push_back({{2, 3, 4}});
   op("softmax", cases, [](const auto& x) { return softmax(x[0]); });
+  op("log_softmax", cases, [](const auto& x) { return log_softmax(x[0]); });
   cases.pop_back();
   op("cross_entropy", cases,
      [](const auto& x) { return chosen_loss(x[0], indices(x[0].size(0), x[0].size(1), false)); });
   op("cross_entropy, ignored", cases,
      [](const auto& x) { return chosen_loss(x[0], indices(x[0].size(0), x[0].size(1), true)); });
+  op("cross_entropy, smoothed", cases,
+     [](const auto& x) { return smoothed_loss(x[0], indices(x[0].size(0), x[0].size(1), true)); });
   op("embedding", cases, [](const auto& x) { return chosen_rows(x[0], indices(101, x[0].size(0), false)); });
 }
 
@@ -436,6 +456,13 @@ template <class T> auto attend(const std::vector<spec::Tensor<T>>& x, bool causa
 }
 isobar::Tensor attend(const std::vector<isobar::Tensor>& x, bool causal, double softcap) {
   return isobar::attention(x[0], x[1], x[2], {.causal = causal, .softcap = softcap});
+}
+
+template <class T> auto attend_masked(const std::vector<spec::Tensor<T>>& x) {
+  return spec::attention(x[0], x[1], x[2], x[3]);
+}
+isobar::Tensor attend_masked(const std::vector<isobar::Tensor>& x) {
+  return isobar::attention(x[0], x[1], x[2], {.attn_mask = x[3]});
 }
 
 void attentions() {
@@ -447,6 +474,12 @@ void attentions() {
   op("attention", cases, [](const auto& x) { return attend(x, false, 0); });
   op("attention, causal", cases, [](const auto& x) { return attend(x, true, 0); });
   op("attention, softcap", cases, [](const auto& x) { return attend(x, true, 5); });
+  std::vector<std::vector<Shape>> masked;
+  for (const Int time : {1, 2, 7, 9, 17, 70})
+    for (const Int dim : {2, 6, 16})
+      masked.push_back(
+          {{2, time, 3, dim}, {2, time + 5, 3, dim}, {2, time + 5, 3, dim}, {2, 1, time, time + 5}});
+  op("attention, added mask", masked, [](const auto& x) { return attend_masked(x); });
   std::vector<std::vector<Shape>> heads;
   for (const std::vector<Shape>& shapes_of : cases) heads.push_back({shapes_of[1]});
   op("rope", heads, [](const auto& x) { return rope(x[0], 1e4); });
@@ -516,6 +549,9 @@ template <class T> void optimizers() {
   });
   steps<T>("SGD, Nesterov", spec::SGD<T>{.lr = 0.1, .momentum = 0.9, .nesterov = true}, [](const auto& w) {
     return std::make_unique<SGD>(w, isobar::SGDOptions{.lr = 0.1, .momentum = 0.9, .nesterov = true});
+  });
+  steps<T>("RMSprop", spec::RMSprop<T>{.momentum = 0.9, .centered = true}, [](const auto& w) {
+    return std::make_unique<isobar::RMSprop>(w, isobar::RMSpropOptions{.momentum = 0.9, .centered = true});
   });
   steps<T>("AdamW", spec::AdamW<T>{}, [](const auto& w) { return std::make_unique<AdamW>(w); });
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -595,6 +596,15 @@ template <class T> Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight,
 template <class T> Tensor<T> relu(const Tensor<T>& x) {
   return each(x, [](T v, T dy) { return Both<T>{v <= 0 ? T(0) : v, v <= 0 ? T(0) : dy}; });
 }
+template <class T> Tensor<T> leaky_relu(const Tensor<T>& x, double negative_slope) {
+  return each(x, [s = T(negative_slope)](T v, T dy) {
+    return Both<T>{v <= 0 ? s * v : v, v <= 0 ? dy * s : dy};
+  });
+}
+// The nearest integer, of two the even one; its slope is 0.
+template <class T> Tensor<T> round(const Tensor<T>& x) {
+  return each(x, [](T v, T) { return Both<T>{std::nearbyint(v), T(0)}; });
+}
 // x Φ(x) = x (1 + erf(x / √2)) / 2
 template <class T> Tensor<T> gelu(const Tensor<T>& x) {
   return each(x, [k = T(1 / std::numbers::sqrt2)](T v, T dy) {
@@ -811,6 +821,23 @@ template <class T> Tensor<T> softmax(const Tensor<T>& x) {
     give(x, dx);
   });
 }
+// y = (x − largest) − ln Σ e^(x − largest),  dx = dy − e^y Σ dy
+template <class T> Tensor<T> log_softmax(const Tensor<T>& x) {
+  const Int n = x.size(-1);
+  Array<T> y = x.value();
+  for (Int i = 0; i < y.size(); i += n) {
+    const Exponentials<T> row(&x.value().x[i], n);
+    for (Int c = i; c < i + n; ++c) y.x[c] = (y.x[c] - row.largest) - static_cast<T>(log(row.sum));
+  }
+  return recorded(y, [=](const Array<T>& dy) {
+    Array<T> dx = dy;
+    for (Int i = 0; i < y.size(); i += n) {
+      const T total = static_cast<T>(lane_sum(n, [&](Int c) { return dy.x[i + c]; }));
+      for (Int c = i; c < i + n; ++c) dx.x[c] = dy.x[c] - exp(y.x[c]) * total;
+    }
+    give(x, dx);
+  });
+}
 // The mean over rows with a target ≥ 0 of ln Σ eˣ − x[target];  dx = (e · share, less `scale` at the target),
 // where scale = 1 / rows and share = scale / Σ e; times dloss unless that is 1.
 template <class T> Tensor<T> cross_entropy(const Tensor<T>& x, const std::vector<Int>& targets) {
@@ -833,6 +860,33 @@ template <class T> Tensor<T> cross_entropy(const Tensor<T>& x, const std::vector
   return recorded(Array<T>{{}, {static_cast<T>(total / counted)}}, [=](const Array<T>& dy) {
     give(x, dy.x[0] == 1 ? dx : mapped(dx, [=](T d) { return d * dy.x[0]; }));
   });
+}
+// With weights w of the classes and label smoothing ε: per row with a target, of l = −log_softmax(x) (N, V),
+// (1 − ε) (l[target] w[target]) + ε / V Σ l w; the sum of them over the sum of w[target].
+template <class T> Tensor<T> cross_entropy(const Tensor<T>& x, const std::vector<Int>& targets,
+                                           const std::vector<T>& w, double smoothing) {
+  const Int n = x.size(-1), rows = static_cast<Int>(targets.size());
+  const Tensor<T> l = log_softmax(x) * -1.0;
+  Array<T> picked = filled({rows}, T(0)), of_target = picked, counted = picked;
+  for (Int r = 0; r < rows; ++r) {
+    const Int t = std::max<Int>(targets[r], 0);
+    picked.x[r] = l.value().x[r * n + t], of_target.x[r] = w[t], counted.x[r] = targets[r] < 0 ? T(0) : w[t];
+  }
+  const Tensor<T> chosen = recorded(picked, [=](const Array<T>& dy) {
+    Array<T> dl = filled(l.shape(), T(0));
+    for (Int r = 0; r < rows; ++r) dl.x[r * n + std::max<Int>(targets[r], 0)] += dy.x[r];
+    give(l, dl);
+  });
+  const Tensor<T> all = sum(l * Tensor<T>(Array<T>{{n}, w}), {-1});
+  const Tensor<T> each_row =
+      chosen * Tensor<T>(of_target) * (1 - smoothing) + all * (smoothing / static_cast<double>(n));
+  const auto kept = [=](Array<T> a) {
+    for (Int r = 0; r < rows; ++r) a.x[r] = targets[r] < 0 ? T(0) : a.x[r];
+    return a;
+  };
+  const Tensor<T> losses =
+      recorded(kept(each_row.value()), [=](const Array<T>& dy) { give(each_row, kept(dy)); });
+  return sum(losses) / static_cast<double>(sum(Tensor<T>(counted)).value().x[0]);
 }
 // Rows of the weight (V, C) by index. A row's gradient is summed in T, over positions in ascending order.
 template <class T>
@@ -924,6 +978,15 @@ template <class T> Tensor<T> rope(const Tensor<T>& x, double base) {
     return y;
   };
   return recorded(turned(x.value(), T(1)), [=](const Array<T>& dy) { give(x, turned(dy, T(-1))); });
+}
+
+// With a mask (B, H, T, S) that is added to the logits, as the ops above give it; H = K.
+template <class T>
+Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, const Tensor<T>& mask) {
+  const auto heads_first = [](const Tensor<T>& x) { return permute(x, {0, 2, 1, 3}); };
+  const Tensor<T> z =
+      matmul(heads_first(q), transpose(heads_first(k))) * (1 / std::sqrt(static_cast<double>(q.size(3))));
+  return heads_first(matmul(softmax(z + mask), heads_first(v)));
 }
 
 // --- 13  random numbers -----------------------------------------------------------------------------------
@@ -1023,6 +1086,28 @@ template <class T> struct SGD {
         const T d = T(factor) * w.grad().x[i] + T(decay) * x;
         sums[i] = momentum != 0 ? T(momentum) * sums[i] + d : d;
         x -= T(lr) * (nesterov ? d + T(momentum) * sums[i] : sums[i]);
+      }
+      w.grad() = {};
+    }
+  }
+};
+// v ← α v + (1 − α) d²,  g ← α g + (1 − α) d,  m ← momentum · m + d / (√(v − g²) + eps),  d = factor · dw
+// w ← w − lr · m; where not centred, √v takes the place of √(v − g²)
+template <class T> struct RMSprop {
+  double lr = 1e-2, alpha = 0.99, eps = 1e-8, momentum = 0;
+  bool centered = false;
+  std::map<Int, std::array<std::vector<T>, 3>> states = {};
+
+  void step(const std::vector<Tensor<T>>& parameters, double factor = 1) {
+    for (const Tensor<T>& w : parameters) {
+      auto& [v, g, m] = states[w.node->number];
+      v.resize(w.numel()), g.resize(w.numel()), m.resize(w.numel());
+      for (Int i = 0; i < w.numel(); ++i) {
+        const T d = T(factor) * w.grad().x[i];
+        v[i] = T(alpha) * v[i] + T(1 - alpha) * d * d, g[i] = T(alpha) * g[i] + T(1 - alpha) * d;
+        const T square = centered ? std::max(v[i] - g[i] * g[i], T(0)) : v[i];
+        m[i] = T(momentum) * m[i] + d / (std::sqrt(square) + T(eps));
+        w.value().x[i] -= T(lr) * m[i];
       }
       w.grad() = {};
     }
