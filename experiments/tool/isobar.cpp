@@ -46,6 +46,7 @@ const std::vector<Verb>& all_verbs() {
       {"verify", "run the studies that claims need, judge every claim", verbs::verify},
       {"report", "one page of finished runs: claims, charts, settings", verbs::report},
       {"article", "what was found, as an article of some pages: HTML, PDF", verbs::article},
+      {"facts", "claims, verdicts, runs and studies as one JSON", verbs::facts},
       {"watch", "how a run of train_lm goes, or how it went", verbs::watch},
       {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
       {"evaluate", "loss and perplexity of a checkpoint on a text", verbs::evaluate},

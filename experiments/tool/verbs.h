@@ -15,6 +15,7 @@ using Words = std::vector<std::string>;
 int verify(const Words& words);
 int report(const Words& words);
 int article(const Words& words);
+int facts(const Words& words);
 int watch(const Words& words);
 int sample(const Words& words);
 int evaluate(const Words& words);

@@ -3,7 +3,7 @@
 #include "../../claims/results.h"
 #include "../../run/lists.h"
 #include "../figures.h"
-#include "closed_forms.h"
+#include "../closed_forms.h"
 
 namespace isobar::fixtures {
 extern const char accuracy[], curves[];  // page/figures/*.svg
@@ -68,7 +68,7 @@ std::string stored_picture(const std::string& name) {
 
 std::string drawn_picture(const std::string& name, const claims::Runs& runs) {
   check(name == "layers" || name == "gradients", "there is no chart {}", name);
-  return image(report::figure_svg(name == "layers" ? layers(runs) : gradients_by_layer(), "en",
+  return image(report::figure_svg(name == "layers" ? layers(runs) : facts::gradients_by_layer(), "en",
                                   {.width = 728, .height = 290}));
 }
 

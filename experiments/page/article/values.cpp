@@ -9,7 +9,7 @@
 #include "../../run/environment.h"
 #include "../../run/lists.h"
 #include "../charts/shapes.h"
-#include "closed_forms.h"
+#include "../closed_forms.h"
 #include "documents.h"
 #include "pictures.h"
 
@@ -33,13 +33,13 @@ Markup row(const char* tag, const std::vector<std::string>& cells) {
 }
 
 std::string closed(const std::string& what, int digits) {
-  static const ClosedForms forms = beside_pytorch();
+  static const facts::ClosedForms forms = facts::beside_pytorch();
   const std::map<std::string, double> values = {{"all_nets", decay::depth_reference().size()},
                                                 {"nets", forms.nets},
                                                 {"medians", forms.medians},
                                                 {"within", forms.within},
                                                 {"largest", forms.largest},
-                                                {"lost_to_width", lost_to_width()}};
+                                                {"lost_to_width", facts::lost_to_width()}};
   const auto found = values.find(what);
   check(found != values.end(), "the closed forms have no {}", what);
   return number(found->second, digits);

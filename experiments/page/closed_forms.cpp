@@ -1,8 +1,8 @@
 #include "closed_forms.h"
 
-#include "../../nets/decay/reference.h"
+#include "../nets/decay/reference.h"
 
-namespace isobar::article {
+namespace isobar::facts {
 namespace {
 
 using decay::Config, decay::LayerTheory, decay::Reference, decay::ReferenceCell;
@@ -88,4 +88,4 @@ Plot gradients_by_layer() {
   return plot;
 }
 
-}  // namespace isobar::article
+}  // namespace isobar::facts

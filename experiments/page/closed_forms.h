@@ -1,9 +1,9 @@
 // The closed forms of nets with norms (nets/decay/rows.h), beside what PyTorch measured of them.
 #pragma once
 
-#include "../charts/plot.h"
+#include "charts/plot.h"
 
-namespace isobar::article {
+namespace isobar::facts {
 
 struct ClosedForms {
   int64_t nets = 0, medians = 0, within = 0;  // of these medians: within 3 standard errors
@@ -20,4 +20,4 @@ double lost_to_width();
 // width, and PyTorch's medians.
 Plot gradients_by_layer();
 
-}  // namespace isobar::article
+}  // namespace isobar::facts
