@@ -10,7 +10,7 @@
 
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
-#include "../claims/documents.h"
+#include "../claims/kept.h"
 #include "../page/page.h"
 #include "../run/output_file.h"
 #include "../run/program.h"
@@ -36,7 +36,7 @@ struct VerifyConfig : HasFields {
     f("kept", kept, "make no run: judge what the last full runs measured; results go to runs/kept");
     f("keep", keep,
       "write what these full runs measured, or with --quick their seconds, into the source tree");
-    f("renew", renew, "with --kept: renew the tree's documents");
+    f("renew", renew, "is gone: docs/render renews documents");
     f("tree", tree, "the source tree; empty: this program's");
   }
 };
@@ -46,12 +46,12 @@ bool is_claim(const std::string& word) {
                              [&](const claims::Claim* claim) { return claim->id == word; });
 }
 
-// The source tree whose values and documents are written.
+// The source tree whose values are written.
 std::string tree_of(const VerifyConfig& config) {
   const std::string tree = config.tree.empty() ? claims::source_tree() : config.tree;
   check(std::filesystem::exists(tree + kept_file),
-        "--{}: wanted the source tree with {}, found none in '{}'; name it with --tree",
-        config.keep ? "keep" : "renew", kept_file + 1, tree);
+        "--keep: wanted the source tree with {}, found none in '{}'; name it with --tree", kept_file + 1,
+        tree);
   return tree;
 }
 
@@ -60,7 +60,8 @@ claims::Kept kept_in(const std::string& tree) {
 }
 
 void refuse_what_is_not_kept(const VerifyConfig& config, const Words& paths, const Run& run) {
-  check(!config.renew || config.kept, "--renew: writes the verdicts of the kept values; add --kept");
+  check(!config.renew,
+        "--renew: documents are rendered from the kept values by docs/render in the source tree");
   check(!config.kept || !config.keep,
         "--kept makes no run, --keep keeps what runs measured; give one of them");
   check(paths.empty() || !(config.kept || config.keep),
@@ -134,7 +135,7 @@ int verify(const Words& given) {
     refuse_what_is_not_kept(config, paths, run);
     check(!config.ladder || (run.preset() == "full" && !config.kept),
           "--ladder: makes the ladders' runs, which are of the full scale; give it with --full or --keep");
-    const std::string tree = config.keep || config.renew ? tree_of(config) : "";
+    const std::string tree = config.keep ? tree_of(config) : "";
     std::vector<claims::ClaimFile> files;
     for (const std::string& path : paths) {
       check(
@@ -170,11 +171,9 @@ int verify(const Words& given) {
       if (!std::exchange(said, true)) run.say("\nThe page, renewed as each study ends: {}\n", page);
     };
     verified = claims::verify(run, paths.empty() ? claims::builtin_claims() : files, options);
-    if (tree.empty() || !verified.mistakes.empty()) return;
-    claims::renew_documents(tree, kept_in(tree));
-    run.say(
-        "\nWritten: experiments/claims/verdicts.md and the tables of two READMEs in {}; build again for programs that show them\n",
-        tree);
+    if (!tree.empty() && verified.mistakes.empty())
+      run.say("\nKept in {}. docs/render renews the documents; build again for programs that show them\n",
+              tree + kept_file);
   });
   if (code == 2) return code;  // what ended the run was told
   for (const std::string& mistake : verified.mistakes) complain(stderr, program.name, mistake);

@@ -1,11 +1,12 @@
 // What the last full runs measured (experiments/claims/full.json): judged by the rules and claims of today,
-// shown by the documents, and renewed by isobar verify --keep.
+// written by isobar facts, and renewed by isobar verify --keep.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <regex>
 
 #include "../../experiments/claims/cost.h"
-#include "../../experiments/claims/documents.h"
+#include "../../experiments/claims/kept.h"
 #include "../../experiments/run/environment.h"
 #include "../message_of.h"
 #include "../run.h"
@@ -13,6 +14,7 @@
 namespace isobar::kept_verdicts_test {
 
 using namespace isobar::claims;
+namespace fs = std::filesystem;
 
 const std::string source_dir = ISOBAR_SOURCE_DIR;
 
@@ -110,113 +112,33 @@ TEST_CASE("every part of every claim has a kept value, of a run of today's setti
   CHECK(cost_of(large, 2).seconds > 1e10);
 }
 
-const std::string& sentences_on_norms() {
-  static const std::string all = readme_sentences_on_norms(Kept::shipped());
-  return all;
-}
-const std::string& table_of_verdicts() {
-  static const std::string all = readme_verdicts(Kept::shipped());
-  return all;
-}
-
-TEST_CASE("the documents show the verdicts of the kept values by today's claims and rules") {
-  INFO("isobar verify --kept --renew writes them");
-  const std::string readme = file_text(source_dir + "/README.md");
-  CHECK(file_text(source_dir + "/experiments/claims/verdicts.md") == verdicts_page(Kept::shipped()));
-  CHECK(readme == with_block(readme, "norms", sentences_on_norms()));
-  CHECK(readme == with_block(readme, "verdicts", table_of_verdicts()));
-  CHECK(file_text(source_dir + "/experiments/claims/coverage.md") == coverage_page());
-  const std::string experiments = file_text(source_dir + "/experiments/README.md");
-  CHECK(experiments == with_block(experiments, "studies", studies_table(Kept::shipped())));
-  // Nor does a document count verdicts by hand.
-  const size_t begin = readme.find("<!-- verdicts -->"), end = readme.find("<!-- end of verdicts -->");
-  std::string elsewhere = readme.substr(0, begin) + readme.substr(end);
-  for (const char* page : {"README.md", "claims/coverage.md", "claims/README.md"})
-    elsewhere += file_text(source_dir + "/experiments/" + page);
-  std::smatch typed;
-  CHECK_MESSAGE(
-      !std::regex_search(elsewhere, typed, std::regex("\\b[0-9]+\\s+(claims|confirmed|refuted|partly)\\b")),
-      typed.str());
-  CHECK(holds(message_of([] { with_block("no such lines", "verdicts", ""); }), "<!-- verdicts -->"));
-}
-
-// The middle of the kept values of "D18.1", the first part of claim D18.
-double middle_of_kept(const std::string& name) {
-  const std::vector<const Claim*> table = builtin_table();
-  const Claim* claim = *std::ranges::find(table, name.substr(0, 3), &Claim::id);
-  const Part& part = claim->parts.at(std::stoul(name.substr(4)) - 1);
-  static const Json full = Json::parse(file_text(source_dir + "/experiments/claims/full.json"));
-  for (const Json& line : full["values"]) {
-    if (line["run"] != part.run || line["key"] != part.key) continue;
-    std::vector<double> values = line["values"];
-    std::ranges::sort(values);
-    if (part.predicate.rule == Rule::every_seed) return values[values.size() / 2];
-    double sum = 0;
-    for (const double value : values) sum += part.predicate.log ? std::log(value) : value;
-    const double mean = sum / static_cast<double>(values.size());
-    return part.predicate.log ? std::exp(mean) : mean;
-  }
-  return NAN;
-}
-
-TEST_CASE("each sentence and each number of the README on norms follows from the kept values") {
-  struct Said {
-    const char* part;
-    double low, high;  // what the words say of the value
-    const char* words;
+TEST_CASE(
+    "isobar facts judges the claims and kept values of a source tree, and by itself those of its build") {
+  const TemporaryFolder folder;
+  const auto facts = [&](const std::string& words) {
+    return Json::parse(ran("isobar facts", words, folder.path()).out);
   };
-  const std::vector<Said> all = {
-      {"D23.1", -0.01, 0.01, "with LayerNorm without bias end within 1 % of what is learned"},
-      {"D18.1", 1, 7, "RMSNorm is {} times as fast as LayerNorm on a CPU"},
-      {"G03.1", -0.01, 0.01, "loses less than 1 % of what it learned"},
-      {"D07.2", 0.1, 2, "the first layer moves {} times as far as the last"},
-      {"D07.3", 0, 0, "In a hundred plain layers it does not move"},
-      {"F16.8", 0.5, 1, "learn digits to an accuracy of {} (F16)"},
-      {"G06.1", 1.1, 2, "their square grows by a factor of {} per layer (G06)"},
-      {"B12.4", 0, 1, "still takes {} of the steps without a norm"},
-      {"F20.5", -1, 0, "DyISRU is better on Tiny Shakespeare"},
-      {"F20.6", 0, 1, "and worse on a synthetic language"},
-      {"D01.1", 0, 0.8, "| from {} to "},
-      {"D01.8", 0, 0.1, " to {} |"},
-      {"D06.1", 0.1, 100, "| {} | before training | refuted |"},
-      {"D12.1", 0, 0.9, "| {} after block 1 |"},
-      {"D18.1", 1, 7, "| {} times, on a CPU |"},
-      {"A13.1", -0.02, 0.02, "| difference in loss: {} of what is learned |"},
-      {"D09.1", 0, 0.2, "| accuracy {} in a plain chain, "},
-      {"D09.5", 0.5, 1, " chain, {} with Fixup |"},
-      {"D29.1", -0.1, 0.5, "| at a rate of 0.01: {} of what "},
-      {"D29.3", 0.5, 1.1, "; at 0.003: {} |"},
-      {"G06.1", 1.1, 2, "| their square grows {} times per layer |"}};
-  const auto one_line = [](const std::string& text) {
-    return std::regex_replace(text, std::regex("\\s+"), " ");
-  };
-  const std::string sentences = one_line(sentences_on_norms()),
-                    text = sentences + one_line(table_of_verdicts());
-  for (const Said& said : all) {
-    CAPTURE(said.part);
-    const double value = middle_of_kept(said.part);
-    CHECK(said.low <= value);
-    CHECK(value <= said.high);
-    CHECK_MESSAGE(holds(text, fmt::format(fmt::runtime(said.words), fmt::format("{:.2g}", value))),
-                  said.words);
+  const Json shipped = facts("");
+  for (const Claim* claim : builtin_table()) {
+    CAPTURE(claim->id);
+    const Judged judged = judge_kept(*claim, Kept::shipped().runs(builtin_claims()));
+    CHECK(shipped["claims"][claim->id]["verdict"] == judged.verdict);
   }
-  // A sentence on a claim that is not decided says so.
-  const std::string verdicts = one_line(file_text(source_dir + "/experiments/claims/verdicts.md"));
-  const std::regex sentence(R"(- (.*?) \(([A-Z][0-9]+)\)\.)");
-  for (std::sregex_iterator at(sentences.begin(), sentences.end(), sentence), end; at != end; ++at) {
-    CAPTURE(at->str());
-    for (const char* open : {"too few seeds", "rule does not hold", "machine too busy"})
-      if (holds(verdicts, at->str(2) + ": " + open)) CHECK(holds(at->str(1), open));
-  }
-  // Nothing else is said. What the values no longer bear out is left out.
-  const std::regex id(R"(\(([A-Z][0-9]+)\))"), bullet("(^| )- ");
-  const auto count = [](const std::string& of, const std::regex& what) {
-    return std::distance(std::sregex_iterator(of.begin(), of.end(), what), {});
-  };
-  CHECK(count(sentences, bullet) == 8);
-  CHECK(count(sentences, id) == 8);
-  CHECK(readme_sentences_on_norms(Kept(nothing)).empty());
-  CHECK(holds(readme_verdicts(Kept(nothing)), "| from not kept yet to not kept yet |"));
+  CHECK(facts("--tree " + source_dir) == shipped);
+  // Of a tree in which one value is another.
+  const fs::path claims = fs::path(folder.path()) / "experiments/claims";
+  fs::create_directories(claims);
+  fs::copy(source_dir + "/experiments/claims/texts", claims / "texts");
+  Json full = Json::parse(file_text(source_dir + "/experiments/claims/full.json"));
+  for (Json& line : full["values"])
+    if (line["run"] == "blog8" && line["key"] == "layer1.weight_grad_norm")
+      for (Json& value : line["values"]) value = 2 * value.get<double>();
+  folder.write("experiments/claims/full.json", full.dump());
+  const Json changed = facts("--tree .");
+  const auto d06 = [](const Json& of) { return of["claims"]["D06"]["parts"][0]["value"].get<double>(); };
+  CHECK(d06(changed) == doctest::Approx(2 * d06(shipped)));
+  check_refused("isobar facts", "--tree /nowhere",
+                "--tree: wanted a source tree with experiments/claims/texts");
 }
 
 TEST_CASE("a kept value is judged as the run's own summary was") {
@@ -256,8 +178,11 @@ TEST_CASE("the rungs of a ladder are kept, and its reach is shown where the part
   }
   const auto take = [&] { kept.take(planned("steps", {}), summary, files, "full"); };
   take();
-  CHECK(holds(verdicts_table(files[0], kept.runs(files)),
-              "; AdamW: no reach: the run steps measured 'adamw.a' on 2 of 3 rungs; wanted 3 or more |"));
+  const auto part = [&](const Kept& of) {
+    return to_json(judge_kept(files[0].claims.front(), of.runs(files)))["parts"][0];
+  };
+  CHECK(part(kept)["reach"] ==
+        "AdamW: no reach: the run steps measured 'adamw.a' on 2 of 3 rungs; wanted 3 or more");
   summary["measured"]["adamw.a.rung3"] = summary["measured"]["unread"];
   take();
   kept.drop_unread(files);
@@ -268,9 +193,8 @@ TEST_CASE("the rungs of a ladder are kept, and its reach is shown where the part
             "\n{\"run\":\"steps\",\"key\":\"adamw.a.rung3\",\"looks\":[4],\"values\":[2,2.01,1.99,2.005]}"));
   const Kept again(kept.text());
   CHECK(again.text() == kept.text());
-  const std::string row =
-      "holds, assuming normal values; AdamW: holds on all rungs, 16 wide to 48 wide | short |";
-  CHECK(holds(verdicts_table(files[0], again.runs(files)), row));
+  CHECK(part(again)["outcome_text"] == "holds, assuming normal values");
+  CHECK(part(again)["reach"] == "AdamW: holds on all rungs, 16 wide to 48 wide");
   kept.drop_unread(two_parts());  // which have no reach
   CHECK(kept.run("steps").is_null());
   CHECK_FALSE(holds(kept.text(), "adamw"));
@@ -340,10 +264,6 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   const std::string tree = folder / "tree", values = tree + "/experiments/claims/full.json";
   std::filesystem::create_directories(tree + "/experiments/claims");
   const std::string before = file_text(source_dir + "/experiments/claims/full.json");
-  folder.write("tree/README.md",
-               "# A tree\n<!-- norms -->\n<!-- end of norms -->\n"
-               "<!-- verdicts -->\nold\n<!-- end of verdicts -->\nend\n");
-  folder.write("tree/experiments/README.md", "<!-- studies -->\n<!-- end of studies -->\n");
   folder.write("tree/experiments/claims/full.json", before);
   const std::string place = "--tree " + tree + " --out " + (folder / "out") + " ";
   const Outcome made = ran("isobar verify", place + "--keep --claim D01");
@@ -363,11 +283,7 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   const Json run = new_values.run("blog8");
   for (const char* name : {"commit", "cpu", "threads"}) CHECK(run[name] == summary["environment"][name]);
   CHECK(run["date"] == summary["timing"]["date"]);
-  CHECK(file_text(tree + "/README.md") ==
-        "# A tree\n<!-- norms -->\n" + readme_sentences_on_norms(new_values) + "<!-- end of norms -->\n" +
-            "<!-- verdicts -->\n" + readme_verdicts(new_values) + "<!-- end of verdicts -->\nend\n");
-  CHECK(holds(file_text(tree + "/experiments/README.md"), studies_table(new_values)));
-  CHECK(file_text(tree + "/experiments/claims/verdicts.md") == verdicts_page(new_values));
+  CHECK(holds(made.out, "docs/render renews the documents"));
 
   const Outcome shown = ran("isobar verify", place + "--kept --claim D01");
   const std::vector<const Claim*> table = builtin_table();
@@ -375,7 +291,7 @@ TEST_CASE("isobar verify --keep renews what it measured, and nothing else") {
   CHECK(holds(shown.out, "measured at " + kept_at({d01}, Kept::shipped())));
   for (const auto& [words, error] : std::vector<std::pair<std::string, std::string>>{
            {"--keep --kept", "--kept makes no run, --keep keeps what runs measured"},
-           {"--renew", "--renew: writes the verdicts of the kept values; add --kept"},
+           {"--kept --renew", "--renew: documents are rendered from the kept values by docs/render"},
            {"--keep --seed 1000", "drop --seed 1000"},
            {"--keep --programs .", "drop --programs"},
            {"--keep " + source_dir + "/experiments/claims/texts/003.toml",

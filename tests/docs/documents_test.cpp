@@ -32,6 +32,7 @@ std::vector<fs::path> files_in(const fs::path& folder, const std::set<std::strin
 std::vector<fs::path> prose() {
   std::vector<fs::path> all = documents();
   std::erase(all, root / "CHANGELOG.md");
+  std::erase(all, root / "docs/article.md");  // whose numbers are computed
   for (const char* file : {"run.sh", "test.sh", "experiments/page/words.js"}) all.push_back(root / file);
   return all;
 }
@@ -152,6 +153,17 @@ TEST_CASE("a document, help text or comment that counts texts, assignments, stud
   const Words wrong = {
       fmt::format("x:3: \"Nine assignments\": there are {}; better without a number", assignments())};
   CHECK(wrong_counts(root / "x", "a\n\n// a course of Nine\n// assignments") == wrong);
+}
+
+TEST_CASE("verdicts are counted by programs, not by hand") {
+  const std::string readme = file_text(root / "README.md");
+  const size_t begin = readme.find("<!-- verdicts -->"), end = readme.find("<!-- end of verdicts -->");
+  std::string all = readme.substr(0, begin) + readme.substr(end);
+  for (const char* page : {"README.md", "claims/README.md"}) all += file_text(root / "experiments" / page);
+  std::smatch typed;
+  CHECK_MESSAGE(
+      !std::regex_search(all, typed, std::regex("\\b[0-9]+\\s+(claims|confirmed|refuted|partly)\\b")),
+      typed.str());
 }
 
 TEST_CASE("what the README shows of outputs is in the outputs") {
