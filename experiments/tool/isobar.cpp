@@ -45,7 +45,6 @@ const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
       {"verify", "run the studies that claims need, judge every claim", verbs::verify},
       {"report", "one page of finished runs: claims, charts, settings", verbs::report},
-      {"article", "what was found, as an article of some pages: HTML, PDF", verbs::article},
       {"facts", "claims, verdicts, runs and studies as one JSON", verbs::facts},
       {"watch", "how a run of train_lm goes, or how it went", verbs::watch},
       {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
@@ -122,6 +121,10 @@ int obey(verbs::Words words) {
     return verb->run(words);
   }
   become_study(name, words);
+  check(
+      name != "article" || completing,
+      "there is no verb 'article' any more: the article is docs/article.md of the source tree, and `docs/render --pdf "
+      "article.pdf` prints it");
   const std::string hint = did_you_mean(name, names_of_all());
   check(completing, "there is no verb or study '{}'{}", one_line(name),
         hint.empty() ? "; isobar --help lists them" : hint);

@@ -14,7 +14,6 @@ using Words = std::vector<std::string>;
 
 int verify(const Words& words);
 int report(const Words& words);
-int article(const Words& words);
 int facts(const Words& words);
 int watch(const Words& words);
 int sample(const Words& words);

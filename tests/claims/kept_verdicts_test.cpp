@@ -10,6 +10,7 @@
 #include "../../experiments/run/environment.h"
 #include "../message_of.h"
 #include "../run.h"
+#include "../skip.h"
 
 namespace isobar::kept_verdicts_test {
 
@@ -139,6 +140,33 @@ TEST_CASE(
   CHECK(d06(changed) == doctest::Approx(2 * d06(shipped)));
   check_refused("isobar facts", "--tree /nowhere",
                 "--tree: wanted a source tree with experiments/claims/texts");
+}
+
+TEST_CASE("claims that are called registered were committed before any run of theirs was kept") {
+  if (run_command("git -C '" ISOBAR_SOURCE_DIR "' rev-parse").code != 0) return skip("no history is here");
+  std::map<std::string, std::vector<std::string>> registrations;  // commits, and the texts that they had
+  for (const ClaimFile& file : builtin_claims())
+    if (!file.source.registered.empty()) registrations[file.source.registered].push_back(file.source.id);
+  CHECK_FALSE(registrations.empty());
+  for (const auto& registration : registrations) {
+    const std::string& commit = registration.first;
+    const auto at_commit = [&](const std::string& path) {
+      const Outcome shown =
+          run_command(fmt::format("git -C '{}' show {}:{}", ISOBAR_SOURCE_DIR, commit, path));
+      REQUIRE_MESSAGE(shown.code == 0, commit, " has no ", path, ": ", shown.err);
+      return shown.out;
+    };
+    const std::string kept = at_commit("experiments/claims/full.json");
+    for (const std::string& text : registration.second) {
+      CHECK(holds(at_commit(fmt::format("experiments/claims/{}.toml", text)), "[[claim.part]]"));
+      for (const ClaimFile& file : builtin_claims())
+        for (const Claim& claim : file.claims)
+          for (const Part& part : claim.parts)
+            if (file.source.id == text && part.run.starts_with("ladder"))
+              CHECK_MESSAGE(!holds(kept, part.run), claim.id, " reads ", part.run, ", which was kept at ",
+                            commit);
+    }
+  }
 }
 
 TEST_CASE("a kept value is judged as the run's own summary was") {

@@ -131,9 +131,7 @@ TEST_CASE("--threads is 1 or more everywhere") {
     std::string words = "x";  // where a word is wanted
     if (program == "isobar tokenize") words = "encode --tokenizer byte x";
     if (program == "isobar prepare") words = "x -o y";
-    if (is_study(program) || program == "isobar verify" || program == "isobar article" ||
-        program == "isobar facts")
-      words = "";
+    if (is_study(program) || program == "isobar verify" || program == "isobar facts") words = "";
     const std::string threads =
         program == "isobar tokenize" ? "--threads 0 " + words : words + " --threads 0";
     check_refused(program, threads, program + ": --threads: wanted a whole number from 1 to 1024, got '0'\n");

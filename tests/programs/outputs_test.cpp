@@ -32,7 +32,6 @@ const std::vector<Writer>& writers() {
       {"isobar import", "model/model.safetensors -o", "back.safetensors"},
       {"isobar report", "run -o", "page.html"},
       {"isobar report", "run --svg loss -o", "loss.svg"},
-      {"isobar article", "-o", "article.html"},
       {"isobar facts", "-o", "facts.json"},
       {"train_lm", "--tiny --corpus synthetic --tape-page", "tape.html"}};
   return all;
