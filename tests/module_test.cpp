@@ -72,22 +72,6 @@ TEST_CASE("every module of nn/ has a row, named after its type") {
   for (const std::string& type : rows) CHECK_MESSAGE(declared.contains(type), type, " is not in nn/");
 }
 
-TEST_CASE("the code that nn/README.md shows is in the sources") {
-  const std::string readme = source_of(ISOBAR_SOURCE_DIR "/nn/README.md");
-  const std::string sources = source_of(ISOBAR_SOURCE_DIR "/tests/module_table.cpp");
-  const std::string opening = "```cpp\n", closing = "```\n";
-  int blocks = 0;
-  for (size_t begin = readme.find(opening); begin != std::string::npos; begin = readme.find(opening, begin)) {
-    const bool of_the_walk = readme.compare(begin - 4, 4, "-->\n") == 0;  // readme/walk.sh does it
-    begin += opening.size();
-    if (of_the_walk) continue;
-    const std::string block = readme.substr(begin, readme.find(closing, begin) - begin);
-    CHECK_MESSAGE(sources.find(block) != std::string::npos, block);
-    ++blocks;
-  }
-  CHECK(blocks == 1);
-}
-
 TEST_CASE("a module's tensor that is overwritten after forward changes no gradient, or backward says so") {
   for_each_row([](const ModuleRow& row) {
     const std::vector<std::vector<double>> expected = step(*module_of(row), input_of(row));

@@ -8,13 +8,11 @@ rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
 
-# What stands between a mark and the end of the next block, with the places of this machine.
-block() {
-  sed -n "/^<!-- $1 -->\$/,/^\`\`\`\$/p" "$course/README.md" | sed -e '/^<!--/d' -e '/^```/d' \
-    -e "s|/opt/isobar|$prefix|" -e "s|/tmp/a1|$folder/a1|" -e "s#^\./course #$course/course #"
-}
-block teacher > teacher.sh
-block student > student.sh
+# The two blocks of commands, with the places of this machine.
+python3 -B "$1/docs/check" steps "$course/README.md" --in "$folder/shown"
+for who in teacher student; do
+  sed -e "s|/opt/isobar|$prefix|" -e "s|/tmp/a1|$folder/a1|" -e "s#^\./course #$course/course #" shown/$who.sh > $who.sh
+done
 [ "$(wc -l < teacher.sh)" -eq 2 ] && [ "$(wc -l < student.sh)" -eq 3 ]
 
 python3 "$1/tests/course/broker_test.py" "$1"

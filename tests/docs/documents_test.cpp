@@ -166,38 +166,6 @@ TEST_CASE("verdicts are counted by programs, not by hand") {
       typed.str());
 }
 
-TEST_CASE("what the README shows of outputs is in the outputs") {
-  std::istringstream lines(file_text(root / "README.md"));
-  std::string shown_in;
-  bool code = false;
-  size_t compared = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("<!-- output of ")) shown_in = line.substr(15, line.size() - 15 - 4);
-    if (line.starts_with("```")) {
-      code = !code;
-      if (!code) shown_in.clear();
-    } else if (code && !shown_in.empty()) {
-      CHECK_MESSAGE(holds(file_text(root / shown_in), line), line);
-      ++compared;
-    }
-  }
-  CHECK(compared >= 5);
-}
-
-// The text without indentation: a block inside a list is indented.
-std::string without_indentation(const std::string& text) {
-  return std::regex_replace(text, std::regex("(^|\n)[ ]+"), "$1");
-}
-
-TEST_CASE("the code in autograd/README.md is in the files that its blocks name") {
-  const std::string readme = without_indentation(file_text(root / "autograd/README.md"));
-  const std::regex block("```cpp\n// ([^\n ]+)\n([^`]+)```");
-  int blocks = 0;
-  for (std::sregex_iterator at(readme.begin(), readme.end(), block), end; at != end; ++at, ++blocks)
-    CHECK_MESSAGE(holds(without_indentation(file_text(root / (*at)[1].str())), (*at)[2].str()), at->str());
-  CHECK(blocks == 6);
-}
-
 TEST_CASE("the tests' README names every test that gives up after a time") {
   const std::string told = paragraph(file_text(root / "tests/README.md"), "A test that waits gives up");
   const std::regex limit(

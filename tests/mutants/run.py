@@ -35,7 +35,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # They run for many seconds, compare times, or look at the sources and documents, which mutants do not change.
-LEFT_OUT = {"readme_commands_test", "report_test", "norm_speed_test", "links_test", "floors_test", "bench_test",
+LEFT_OUT = {"report_test", "norm_speed_test", "links_test", "floors_test", "bench_test",
             "version_test", "cpu_check_test"}
 # What the definition in tests/spec computes too.
 DEFINED = ("core/", "autograd/", "nn/", "optim/")

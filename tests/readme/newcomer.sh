@@ -1,5 +1,5 @@
 #!/bin/bash
-# newcomer.sh LAYERS PREFIX FOLDER: in FOLDER, where walk.sh has been, starts TanhExp and ScaleNorm with
+# newcomer.sh LAYERS PREFIX FOLDER: in FOLDER, where docs/check followed nn/README.md, starts TanhExp and ScaleNorm with
 # new_layer, sees them fail, writes what LAYERS has for them, at most 80 lines each, and sees them pass. No
 # file is edited but by new_layer. Layers of every kind, in files of sensible names, build as they are made
 # and fail with a sentence; a wrong command line of check_layers gets one.
