@@ -1,6 +1,7 @@
 // The file that a user names with -o: when it is replaced, what happens to links, and what is never written.
 #include <doctest/doctest.h>
 
+#include "../../data/file.h"
 #include "../run.h"
 
 namespace isobar::outputs_test {
