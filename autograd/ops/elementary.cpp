@@ -11,7 +11,10 @@
 //   erf:         y = erf(x)            dx = dy · 2/√π e^(−x²)
 //   abs:         y = |x|               dx = dy · sign(x): 0 at 0
 //   sign:        y = sign(x)           dx = 0
-//   floor:       y = ⌊x⌋               dx = 0; so ceil, trunc and round, whose halves go to the even integer
+//   floor:       y = ⌊x⌋               dx = 0
+//   ceil:        y = ⌈x⌉               dx = 0
+//   trunc:       y = sign(x) ⌊|x|⌋     dx = 0
+//   round:       y = the nearest integer, of two the even one; dx = 0
 //   reciprocal:  y = 1/x               dx = −dy · y²
 //   square:      y = x²                dx = 2 dy · x
 //   sqrt:        y = √x                dx = dy / (2 y)

@@ -9,7 +9,7 @@ foreach(file IN ITEMS page.html page.css page.js)
 endforeach()
 string(APPEND page_source "struct OpComment {\n  const char *ops, *text;\n};\nextern const OpComment op_comments[];\n"
   "const OpComment op_comments[] = {\n")
-set(recorders "record|pointwise|chosen|conv|[a-z_]+_pool|extremum|normalize_rows|over_rows|pick|unary<[^>]*>")
+set(recorders "record|pointwise|chosen|conv|[a-z_]+_pool|extremum|normalize_rows|over_rows|pick|to_integers|unary<[^>]*>")
 file(GLOB op_sources CONFIGURE_DEPENDS autograd/ops/*.cpp)
 foreach(file IN LISTS op_sources)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
