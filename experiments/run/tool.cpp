@@ -108,6 +108,9 @@ std::string with_blanks(std::string name) {
   return name;
 }
 
+// Versions of CLI11 differ in the empty lines around what they make.
+std::string line_of(const std::string& text) { return CLI::detail::trim_copy(text) + "\n"; }
+
 class HelpForm : public CLI::Formatter {
  public:
   explicit HelpForm(std::string example) : example_(std::move(example)) { label("SUBCOMMAND", "COMMAND"); }
@@ -120,7 +123,7 @@ class HelpForm : public CLI::Formatter {
     }
     const auto words = app->get_options([](const CLI::Option* one) { return one->get_positional(); });
     const auto commands = app->get_subcommands({});
-    if (!words.empty() || !commands.empty()) text += "\n" + make_usage(app, std::move(name));
+    if (!words.empty() || !commands.empty()) text += "\n" + line_of(make_usage(app, std::move(name)));
     const auto rows = [&](const std::string& title, const std::vector<const CLI::Option*>& options) {
       if (options.empty()) return;
       text += "\n" + title + ":\n";
@@ -137,8 +140,8 @@ class HelpForm : public CLI::Formatter {
     }
     if (!commands.empty()) text += "\nCommands:\n";
     for (const CLI::App* one : commands) text += help_row(one->get_name(), one->get_description());
-    const std::string footer = make_footer(app);
-    return footer.empty() ? text : text + "\n" + footer;
+    const std::string footer = app->get_footer();
+    return footer.empty() ? text : text + "\n" + footer + "\n";
   }
 
   std::string make_option(const CLI::Option* option, bool positional) const override {
