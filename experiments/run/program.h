@@ -107,7 +107,7 @@ int run_program(const Program& program, HasFields& config, const std::vector<std
 // --- About: what a program says of itself with --about. Whoever lists studies reads it: the tool, its
 // completion, CTest, the documents, and tests, which run each study's preset tiny.
 //
-//   {"name": "majority", "question": "Does …?", "page": "experiments/majority/README.md", "ranks": true,
+//   {"name": "majority", "question": "Does …?", "page": "experiments/studies/majority/README.md", "ranks": true,
 //    "sources": "0c34a35692c9b7f3", "presets": {"tiny": "--depths 1 --steps 2"}, "seconds": {"quick": 7.9, "full": 40.1},
 //    "keys": ["layernorm_over_rmsnorm.L1.steps", …]}
 //
