@@ -111,6 +111,9 @@ std::string with_blanks(std::string name) {
 // Versions of CLI11 differ in the empty lines around what they make.
 std::string line_of(const std::string& text) { return CLI::detail::trim_copy(text) + "\n"; }
 
+// The group that an option has without a word of ours: "Options", and "OPTIONS" since CLI11 2.5.
+std::string name_of_group(const std::string& group) { return group == "OPTIONS" ? "Options" : group; }
+
 class HelpForm : public CLI::Formatter {
  public:
   explicit HelpForm(std::string example) : example_(std::move(example)) { label("SUBCOMMAND", "COMMAND"); }
@@ -130,9 +133,14 @@ class HelpForm : public CLI::Formatter {
       for (const CLI::Option* option : options) text += make_option(option, option->get_positional());
     };
     rows("Words", words);
-    for (const std::string& group : app->get_groups()) {
-      const auto options = app->get_options(
-          [&](const CLI::Option* one) { return one->nonpositional() && one->get_group() == group; });
+    std::vector<std::string> groups;
+    for (const std::string& group : app->get_groups())
+      if (std::ranges::find(groups, name_of_group(group)) == groups.end())
+        groups.push_back(name_of_group(group));
+    for (const std::string& group : groups) {
+      const auto options = app->get_options([&](const CLI::Option* one) {
+        return one->nonpositional() && name_of_group(one->get_group()) == group;
+      });
       if (group == more_settings && mode != CLI::AppFormatMode::All)
         text += fmt::format("\n{} more settings: --help-all\n", options.size());
       else if (!group.empty())
