@@ -368,7 +368,7 @@ enum class Reduction { mean, sum, none };
 // the mean of its parts' means where they ignore unequally: backward_in_pieces() (nn/pieces.h) weighs them.
 //
 // With weight (V), a target's loss is multiplied by its class's weight, and the mean is one of these weights. With
-// label_smoothing ε in [0, 1], the loss of a target is (1 − ε) of the above + ε / V · Σ −log_softmax(logits)
+// label_smoothing ε in [0, 1), the loss of a target is (1 − ε) of the above + ε / V · Σ −log_softmax(logits)
 // over the classes, each times its weight (Szegedy et al. 2016, section 7). With Reduction::none the result is
 // (…), 0 where ignored. A weight is a constant. backward_in_pieces() refuses weights.
 struct CrossEntropyOptions {

@@ -155,7 +155,7 @@ Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f32);
 Tensor ones(const Shape& shape, Dtype dtype = Dtype::f32);
 // Throws Error for a value that an integer dtype does not hold exactly.
 Tensor full(const Shape& shape, double value, Dtype dtype = Dtype::f32);
-// The same of the shape and dtype of x.
+// 0, 1 or `value`, in the shape and dtype of x.
 Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const Tensor& x);
 Tensor full_like(const Tensor& x, double value);

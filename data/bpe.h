@@ -70,7 +70,7 @@ std::vector<std::string> byte_vocabulary();
 //
 //   split_words("It's  25 €")        // "It" "'s" " " " 25" " €"
 //
-// Character classes are those of Unicode 15.0, whichever libutf8proc is installed; \s is White_Space. A byte
+// Character classes are those of Unicode 15.0, whichever libutf8proc is installed, from 2.8 on; \s is White_Space. A byte
 // that is not part of valid UTF-8 is a character that is neither letter, number nor space. The concatenated
 // words are the text. One rule is added: a word that would be longer than longest_word bytes ends with the last
 // character that fits, and the next word starts there, so that a text of any size can be split in little

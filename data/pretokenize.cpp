@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
+#include "../core/error.h"
 #include "bpe.h"
 
 namespace isobar {
@@ -39,6 +41,10 @@ Kind look_up(uint32_t number) {
   if ((number >= 0x09 && number <= 0x0D) || number == 0x85)
     return Kind::space;  // control characters with White_Space
   if (number >= stray_byte || is_assigned_later(number)) return Kind::other;
+  static const bool old = std::atoi(utf8proc_unicode_version()) < 15;
+  check(!old || number < 128,
+        "words: wanted a libutf8proc of Unicode 15.0 or newer (2.8), got one of {}: its letters are others",
+        utf8proc_unicode_version());
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(number));
   if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) return Kind::letter;
   if (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) return Kind::number;

@@ -14,7 +14,7 @@ struct MaxPool1d : Module {
   Tensor forward(const Tensor& x) override { return max_pool1d(x, kernel_size, options); }
 };
 
-// The same of x (N, C, H, W).
+// x (N, C, H, W) → (N, C, positions of rows, of columns): the largest value of each window. MaxPool2d(2) halves both extents.
 struct MaxPool2d : Module {
   PerDim kernel_size;
   MaxPoolOptions options;
@@ -32,7 +32,7 @@ struct AvgPool1d : Module {
   Tensor forward(const Tensor& x) override { return avg_pool1d(x, kernel_size, options); }
 };
 
-// The same of x (N, C, H, W).
+// x (N, C, H, W) → (N, C, positions of rows, of columns): the mean of each window.
 struct AvgPool2d : Module {
   PerDim kernel_size;
   AvgPoolOptions options;
@@ -49,7 +49,8 @@ struct AdaptiveAvgPool1d : Module {
   Tensor forward(const Tensor& x) override { return adaptive_avg_pool1d(x, output_size); }
 };
 
-// The same of x (N, C, H, W).
+// x (N, C, H, W) of any extents → (N, C, output_size): the mean of so many parts. AdaptiveAvgPool2d(1) is that of each
+// channel.
 struct AdaptiveAvgPool2d : Module {
   PerDim output_size;
 
