@@ -9,6 +9,7 @@
 #include "../../core/profile.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
+#include "../holds.h"
 #include "../message_of.h"
 #include "../same_tensors.h"
 #include "../thread_counts.h"
@@ -223,12 +224,13 @@ struct Classified {
   Linear model{5, 5, Rng(2)};
   Tensor x = Rng(1).split("x").normal({8, 5}), targets;
   bool chunked = false;  // by linear_cross_entropy
+  CrossEntropyOptions options{.ignore_index = -100};
 
   explicit Classified(const std::vector<int64_t>& y) : targets(tensor({8}, y)) {}
   Tensor loss_of(int64_t begin, int64_t end) {
     const Tensor part = slice(x, 0, begin, end), y = slice(targets, 0, begin, end);
     if (chunked) return linear_cross_entropy(part, model.weight, y);
-    return cross_entropy(model(part), y, {.ignore_index = -100});
+    return cross_entropy(model(part), y, options);
   }
   std::vector<double> backward(int64_t pieces) {
     clear_gradients(parameters(model));
@@ -259,6 +261,21 @@ TEST_CASE("pieces whose targets are ignored unequally have the gradient and the 
         if (pieces == 8) CHECK((losses[4] == 0 && losses[5] == 0 && losses[6] == 0));
       });
   }
+}
+
+TEST_CASE(
+    "pieces with smoothed labels have the gradient of the whole batch, and a mean by weights is refused") {
+  Classified batch({0, 1, 2, 3, -100, -100, -100, 4});
+  batch.options.label_smoothing = 0.2;
+  Tape tape;
+  tape.backward(batch.loss_of(0, 8));
+  const Tensor wanted = batch.model.weight.grad();
+  batch.backward(4);
+  CHECK(difference(batch.model.weight.grad(), wanted) < 1e-6);  // some roundings of f32
+
+  batch.options.weight = tensor({5}, {1, 2, 3, 4, 5});
+  CHECK(holds(message_of([&] { batch.backward(4); }), "weighs pieces by their number of targets"));
+  CHECK_FALSE(batch.model.weight.grad().defined());
 }
 
 TEST_CASE("cross-entropies that are no part of a piece's loss weigh no piece") {
