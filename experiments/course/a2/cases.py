@@ -2,6 +2,7 @@
 import functools, math, operator
 import oracle
 from course import case
+from derived import HUGE, TINY, beyond, one_row, sized, times, transposed
 from layers import softmax
 from oracle import build, gradients, normal
 from tensors import Array, array
@@ -37,6 +38,27 @@ def sum_to(x, shape):
 def gradient_error(a, n):
     size = max(map(abs, n))
     return max(0 if p == q else abs(p - q) / max(abs(p), abs(q), 1e-3 * size) for p, q in zip(a, n))
+
+
+def beyond_differences():
+    """Gradients that no difference quotient has."""
+    dy, a, b = sized("dy", HUGE, 1, 1, 1), sized("a", *[1] * 4), sized("b", *[1] * 4)
+    for op, da, db in [("multiply", [d * q for d, q in zip(dy, b)], [d * p for d, p in zip(dy, a)]),
+                       ("divide", [d / q for d, q in zip(dy, b)], [-d * p / q ** 2 for d, p, q in zip(dy, a, b)])]:
+        yield beyond(2, f"{op}_backward", f"{op}, a dy of which one is huge", {"dy": dy, "a": a, "b": b},
+                     {"da": da, "db": db})
+    a, b, dy = normal("many rows", 600, 150), normal("many columns", 150, 5), normal("many dy", 600, 5)
+    yield beyond(3, "matmul_backward", "its gradients, 90,000 numbers", {"dy": dy, "a": a, "b": b},
+                 {"da": times(dy, transposed(b)), "db": times(transposed(a), dy)}, atol=1e-10)
+    y, dy = [*softmax(Array((2,), sized("logits", 1, 1))).values, *map(abs, sized("y", TINY, 1e-90))], sized("sum", 1, 1)
+    share = dy[0] * y[0] + dy[1] * y[1]
+    yield beyond(4, "softmax_backward", "softmax's gradient, almost 0",
+                 {"dy": one_row(dy + [0.0, 0.0]), "y": one_row(y)},
+                 {"dx": one_row([v * (d - share) for v, d in zip(y, dy + [0.0, 0.0])])})
+    top, dy = sized("tie", 1)[0], sized("rows", HUGE, 1)
+    yield beyond(4, "max_backward", "max's gradient, a dy of which one is huge",
+                 {"dy": dy, "x": [[top, top - 1, top - 2, top - 3], [top, top, top - 1, top]]},
+                 {"dx": [[dy[0], 0.0, 0.0, 0.0], [dy[1] / 3, dy[1] / 3, 0.0, dy[1] / 3]]})
 
 
 def cases():
@@ -178,3 +200,4 @@ def cases():
         yield case(5, "gradient_error", f"error of {name} is infinite", {"analytic": a, "numeric": n},
                    {"error": math.inf}, "a NaN compares false with everything: look for it first",
                    public=public)
+    yield from beyond_differences()

@@ -2,6 +2,7 @@
 import math
 import oracle
 from course import case
+from derived import HUGE, beyond, one_row, sized, times, transposed
 from layers import linear
 from oracle import gradient, gradients, normal
 from tensors import Array, array
@@ -22,6 +23,24 @@ def cross_entropy(logits, targets, ignore=-100):
     rows = oracle.rows(log_softmax(logits))
     losses = [-row[t] for row, t in zip(rows, targets) if t != ignore]
     return Array((), [sum(losses) / len(losses)])
+
+
+def beyond_differences():
+    """Gradients that no difference quotient has."""
+    x, weight, dy = normal("many rows", 600, 150), normal("many inputs", 5, 150), normal("many dy", 600, 5)
+    yield beyond(1, "linear_backward", "linear's gradients, 90,000 numbers", {"dy": dy, "x": x, "weight": weight},
+                 {"dx": times(dy, weight), "dweight": times(transposed(dy), x),
+                  "dbias": [math.fsum(dy.values[m::5]) for m in range(5)]}, atol=1e-10)
+    x, dy = sized("x", *[1] * 6), sized("dy", HUGE, *[1] * 5)
+    yield beyond(2, "relu_backward", "relu's gradient, a dy of which one is huge", {"dy": dy, "x": x},
+                 {"dx": [d if v > 0 else 0.0 for d, v in zip(dy, x)]})
+    logits = [*sized("logits", 1, 1), *(-abs(v) for v in sized("far", 150, 200))]
+    y, dy = log_softmax(one_row(logits)).values, sized("sum", 1, 1) + [0.0, 0.0]
+    yield beyond(4, "log_softmax_backward", "log_softmax's gradient, almost 0", {"dy": one_row(dy), "y": one_row(y)},
+                 {"dx": one_row([d - math.exp(v) * (dy[0] + dy[1]) for d, v in zip(dy, y)])})
+    yield beyond(5, "cross_entropy_backward", "cross_entropy's gradient, almost 0",
+                 {"logits": one_row(logits), "targets": Array([1], [0], "i64")},
+                 {"dlogits": one_row([math.expm1(y[0]), *map(math.exp, y[1:])])})
 
 
 def cases():
@@ -165,3 +184,4 @@ def cases():
         for what in ("cross_entropy", "cross_entropy_backward"):
             yield case(5, what, f"{what}, {name}", inputs, error=[target, 5 if target == 5 else 3],
                        public=public, hint="\"cross_entropy: wanted targets in [0, 3), got 3\"")
+    yield from beyond_differences()

@@ -3,6 +3,7 @@ import math
 from functools import partial
 import oracle
 from course import case
+from derived import HUGE, TINY, beyond, one_row, sized
 from layers import rms_norm, scaled
 from oracle import gradients, normal
 from tensors import Array, array
@@ -58,31 +59,41 @@ def means(dy, weight, z):
         "mean_dz_z?": [sum(d * v for d, v in zip(*rows)) / len(rows[0]) for rows in zip(dz, oracle.rows(z))]}
 
 
-def too_fine_for_differences():
-    """Gradients that no difference quotient has: a step that shows in x is far too large, or what it changes
-    is lost in the sum. They count four times, and those that only a step of fixed size misses once."""
-    draw = oracle.draws("too fine")
-    one_row = lambda values: Array((1, len(values)), values)
-    vary = lambda: [draw.uniform(0.5, 1.5) * draw.choice([-1, 1]) for _ in range(4)]
-    dy, weight, r = vary(), vary(), 1e150  # eps 1e-300
+def beyond_differences():
+    """Gradients that no difference quotient has."""
+    vary = lambda name: sized(name, *[1] * 4)
+    dy, weight, r = vary("dy"), vary("weight"), 1e150  # eps 1e-300
     dz = [d * w for d, w in zip(dy, weight)]
     yield case(2, "layer_norm_backward", "LayerNorm's gradient of a constant row, eps of 1e-300",
                {"dy": one_row(dy), "x": one_row([3.0] * 4), "weight": weight, "mean": [3.0], "rstd": [r]},
                {"dbias": dy, "dweight": [0.0] * 4, "dx": one_row([r * (d - sum(dz) / 4) for d in dz])},
-               "z is 0, and r large", rtol=1e-7, atol=0, weight=4)
-    for name, sizes, out, r in [("of which some are almost 0", [1.0, 1e-17, 1.0, 1e-18], [1.0, 0.0, 1.0, 0.0],
+               "z is 0, and r large", rtol=1e-7, atol=0)
+    # dz is 0 but for two numbers that cancel, and so are the numbers of x: the mean is exactly 0 in any order.
+    x = [v * s for v in sized("pairs", 1, TINY, 1e-90) for s in (1, -1)]
+    (d, w), r = sized("outer", 1, 1), oracle.draws("outer").uniform(1, 1.3) / abs(x[0])
+    z, dz = [v * r for v in x], [d * w, -d * w, 0.0, 0.0, 0.0, 0.0]
+    share = dz[0] * (z[0] - z[1]) / 6
+    yield beyond(2, "layer_norm_backward", "LayerNorm's gradient, almost 0",
+                 {"dy": one_row([d, -d, 0.0, 0.0, 0.0, 0.0]), "x": one_row(x), "weight": [w, w, *sized("others", *[1] * 4)],
+                  "mean": [0.0], "rstd": [r]}, {"dx": one_row([r * (a - b * share) for a, b in zip(dz, z)])},
+                 derives=["compare"])
+    for name, sizes, out, r in [("of which some are almost 0", [1.0, TINY, 1.0, 1e-90], [1.0, 0.0, 1.0, 0.0],
                                  0.7), ("of 1e-160", [1e-160] * 4, [1.0] * 4, 1e150),
                                 ("of 1e150", [1e150] * 4, [1.0] * 4, 5e-151)]:
-        x, dy, weight = ([v * s for v, s in zip(vary(), by)] for by in (sizes, out, [1.0] * 4))
+        x, dy, weight = sized(f"x {name}", *sizes), sized(f"dy {name}", *out), vary(f"weight {name}")
         z, dz = [v * r for v in x], [d * w for d, w in zip(dy, weight)]
         share = math.fsum(d * v for d, v in zip(dz, z)) / 4
-        yield case(3, "rms_norm_backward", f"RMSNorm's gradient of numbers {name}",
-                   {"dy": one_row(dy), "x": one_row(x), "weight": weight, "rrms": [r]},
-                   {"dweight": [d * v for d, v in zip(dy, z)],
-                    "dx": one_row([r * (d - v * share) for d, v in zip(dz, z)])},
-                   "z = x · r, as saved; a small dx is to be as exact as a large one", rtol=1e-7, atol=0,
-                   weight=4 if sizes[1] < sizes[0] else 1)
-    alpha, x, dy, weight = 1e-160 * draw.uniform(0.5, 1), [1e160 * v for v in vary()], vary(), vary()
+        inputs = {"dy": one_row(dy), "x": one_row(x), "weight": weight, "rrms": [r]}
+        dx = one_row([r * (d - v * share) for d, v in zip(dz, z)])
+        if sizes[1] < sizes[0]:
+            yield beyond(3, "rms_norm_backward", f"RMSNorm's gradient of numbers {name}", inputs, {"dx": dx},
+                         derives=["compare"])
+        else:
+            yield case(3, "rms_norm_backward", f"RMSNorm's gradient of numbers {name}", inputs,
+                       {"dweight": [d * v for d, v in zip(dy, z)], "dx": dx},
+                       "z = x · r, as saved; a small dx is to be as exact as a large one", rtol=1e-7, atol=0)
+    alpha, x, dy, weight = 1e-160 * oracle.draws("alpha").uniform(0.5, 1), sized("large", *[1e160] * 4), vary(
+        "dy of DyT"), vary("weight of DyT")
     t = [math.tanh(alpha * v) for v in x]
     slope = [d * w * (1 - v * v) for d, w, v in zip(dy, weight, t)]
     yield case(4, "dyt_backward", "DyT's gradient with alpha of 1e-160",
@@ -90,6 +101,15 @@ def too_fine_for_differences():
                {"dalpha": Array((), [math.fsum(s * v for s, v in zip(slope, x))]), "dbias": dy,
                 "dweight": [d * v for d, v in zip(dy, t)], "dx": one_row([alpha * s for s in slope])},
                "alpha · x is of the usual size", rtol=1e-7, atol=0)
+    # tanh is exactly 1 at its first number, whose slope is below 1e-160: its dy fills the loss, and no gradient.
+    alpha, x, dy, weight = oracle.draws("far alpha").uniform(0.7, 1.4), sized("far x", 200, 1, 1, 1), sized(
+        "far dy", HUGE, 1, 1, 1), vary("far weight")
+    slope = [0.0, *(d * w / math.cosh(alpha * v) ** 2 for d, w, v in zip(dy[1:], weight[1:], x[1:]))]
+    inputs = {"dy": one_row(dy), "x": one_row(x), "alpha": alpha, "weight": weight}
+    yield beyond(4, "dyt_backward", "DyT's dx where one number is far out", inputs,
+                 {"dx": one_row([alpha * s for s in slope])}, derives=["compare"], atol=1e-20)
+    yield beyond(4, "dyt_backward", "DyT's dalpha where one number is far out", inputs,
+                 {"dalpha": Array((), [math.fsum(s * v for s, v in zip(slope, x))])}, atol=1e-20)
 
 
 def layers(x, weight, bias, dy, eps):
@@ -176,7 +196,7 @@ def cases():
                of_dyt({"x": x, "weight": weight, "bias": bias, "alpha": Array((1,), [0.7])}, dy), "", LOOSE)]
     for what, task, call, inputs, wanted, _, how in [*layers(x, weight, bias, dy, 1e-3)][2:] + second:
         yield case(task, call, f"a second {what}", {**inputs, "warm": 1}, wanted, **how)
-    yield from too_fine_for_differences()
+    yield from beyond_differences()
     x = normal(1, 3, 4)
     for what, task, shapes, public in [
             ("layer_norm", 2, [(3,), (4,)], True), ("layer_norm", 2, [(4,), (5,)], False),

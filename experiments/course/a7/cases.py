@@ -1,7 +1,8 @@
 """a7's cases."""
-import math
+import cmath, math
 import oracle
 from course import case
+from derived import HUGE, TINY, beyond, sized
 from layers import attend, probabilities, rope, silu_up, softmax_row
 from oracle import gradient, gradients, normal
 from tensors import Array
@@ -31,6 +32,35 @@ def attend_from(p, q0, k0):
                                      for s in range(keys)]) for t in range(queries) for h in range(heads)}
         return oracle.build(q.shape, lambda t, h, d: sum(rows[t, h][s] * v[s, key_head(h), d] for s in range(keys)))
     return y
+
+
+def beyond_differences():
+    """Gradients that no difference quotient has."""
+    dy, base, start = normal("many", 100, 10, 40), oracle.draws("many").uniform(80, 120), 3
+    turns = {(t, j): cmath.rect(1, -(start + t) * base ** (-j / 20)) for t in range(100) for j in range(20)}
+    pair = lambda t, h, j: complex(dy[t, h, j], dy[t, h, j + 20]) * turns[t, j]
+    yield beyond(1, "rope_backward", "RoPE's gradient, 40,000 numbers", {"dy": dy, "base": base, "start": start},
+                 {"dx": oracle.build(dy.shape, lambda t, h, d: pair(t, h, d).real if d < 20 else pair(t, h, d - 20).imag)},
+                 atol=1e-10)
+    row = lambda values: Array((len(values) // 2, 1, 2), values)
+    q, dy, k, v = (sized(what, *[1] * n) for what, n in (("q", 2), ("dy", 2), ("k", 8), ("v", 8)))
+    share = oracle.draws("share").uniform(0.3, 0.7)
+    p = [share, 1 - share, *map(abs, sized("p", TINY, 1e-90))]
+    dp = [dy[0] * v[2 * s] + dy[1] * v[2 * s + 1] for s in range(4)]
+    # p0 (dp0 - Σ p dp) without the cancellation
+    dz = [p[0] * p[1] * (dp[0] - dp[1]), p[0] * p[1] * (dp[1] - dp[0]),
+          *(n * (d - p[0] * dp[0] - p[1] * dp[1]) for n, d in zip(p[2:], dp[2:]))]
+    dz = [value / math.sqrt(2) for value in dz]
+    yield beyond(3, "attention_backward", "attention's gradient, almost 0",
+                 {"dy": row(dy), "q": row(q), "k": row(k), "v": row(v), "probability": Array((1, 1, 4), p)},
+                 {"dv": row([n * d for n in p for d in dy]), "dk": row([value * x for value in dz for x in q]),
+                  "dq": row([math.fsum(value * x for value, x in zip(dz, k[c::2])) for c in range(2)])})
+    gate, up, dy = sized("gate", *[1] * 6), sized("up", *[1] * 6), sized("dy swiglu", HUGE, *[1] * 5)
+    sigma = [1 / (1 + math.exp(-x)) for x in gate]
+    yield beyond(4, "swiglu_backward", "SwiGLU's gradient, a dy of which one is huge",
+                 {"dy": dy, "gate": gate, "up": up},
+                 {"dgate": [d * u * s * (1 + x * (1 - s)) for d, u, s, x in zip(dy, up, sigma, gate)],
+                  "dup": [d * x * s for d, s, x in zip(dy, sigma, gate)]})
 
 
 def cases():
@@ -77,7 +107,7 @@ def cases():
         yield case(3, "attention_backward", f"attention's gradient takes the saved probability, {name}",
                    {"dy": dy, "q": q, "k": k, "v": v, "probability": p},
                    gradients(attend_from(p, q, k), {"q": q, "k": k, "v": v}, "qkv", dy), "the probability is an "
-                   "input: it is not computed again from q and k", rtol=1e-8, atol=1e-11, weight=5)
+                   "input: it is not computed again from q and k", rtol=1e-8, atol=1e-11)
     yield from attended("a second attention", "", normal("q", 3, 4, 2), normal("k", 5, 2, 2),
                         normal("v", 5, 2, 2), normal("dy", 3, 4, 2), 1, warm=1)
     for name, scale, public in [("large logits", 100.0, True), ("very large logits", 3e3, False)]:
@@ -134,3 +164,4 @@ def cases():
                 "lengths": Array([n - 1], [2] + [1] * (n - 2), "i64")},
                {"y": attend(*first, 1), "y1": attend(*second, 1), "k": first[1], "v": first[2]},
                "each sequence has a cache of its own, which holds copies")
+    yield from beyond_differences()

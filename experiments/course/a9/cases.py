@@ -3,6 +3,7 @@ import math
 from functools import partial
 import oracle
 from course import case
+from derived import beyond, sized
 from layers import softmax, softmax_row
 from oracle import normal
 from tensors import Array
@@ -240,7 +241,19 @@ def wide_rows():
         size = kept["rrms"][0] * max(abs(d * w) for d, w in zip(dy.values, weight.values))
         yield case(5, "softmax_rms_norm_backward", f"its gradient, {width} channels", {**inputs, **kept, "dy": dy},
                    backward(dy, **inputs), "one sum of the row is enough: the work grows with its width, not with its "
-                   "square", rtol=2e-5, atol=3e-6 * size * max(softmax(x).values), weight=14)
+                   "square", rtol=2e-5, atol=3e-6 * size * max(softmax(x).values))
+
+
+def beyond_differences():
+    """A row whose dx is of very different sizes, as its p is. 64ths, so that x - largest is exact."""
+    low = [round(64 * abs(v)) / 64 for v in sized("far below", 30, 40, 45, 50)]
+    x = Array((1, 6), [1.0, 0.25, *(-v for v in low)])
+    weight, dy = (f32(Array(shape, values)) for shape, values in (
+        ((6,), [abs(v) for v in sized("weight", *[1] * 6)]), ((1, 6), [1.0, -1.0, *sized("dy", *[1] * 4)])))
+    inputs = {"x": x, "weight": weight, "eps": oracle.f32(1e-6)}
+    wanted = backward(dy, **inputs)
+    yield beyond(5, "softmax_rms_norm_backward", "its gradient, almost 0", {**inputs, **saved(x, inputs["eps"]), "dy": dy},
+                 {"dx": wanted["dx"]}, rtol=1e-4)
 
 
 def prediction_cases():
@@ -276,6 +289,7 @@ def cases():
     yield from softmax_cases()
     yield from norm_cases()
     yield from wide_rows()
+    yield from beyond_differences()
     for sixteenth in range(1, 13):  # 1× is worth 0, 2× half, 3× three quarters, 4× all of the task
         times = 1 + sixteenth / 4
         yield case(6, CLOCKED, f"{times:g} times as fast as baseline.cpp", {}, times=times,

@@ -147,12 +147,13 @@ def key_of(file):
 
 
 def case(task, call, name, inputs, expect=None, hint="", *, public=False, rtol=1e-9, atol=1e-12, bounds=None,
-         error=None, judge=None, weight=None, times=None):
+         error=None, judge=None, weight=None, times=None, derives=()):
     """One test. `expect` holds tensors by name, `bounds` (low, high) by name, `error` the shapes (lists) and
     numbers that an error's text must name, in whatever words; `judge` takes the answer's tensors and returns
     what is wrong, or None (hidden cases only: it cannot be written to a file). `times` is how many times as
     fast as baseline.cpp the call must be (clock.py). `weight` is its share of its task's points beside those
-    of the task's other cases: 1, but 1/2 of an error's text."""
+    of the task's other cases: 1, but 1/2 of an error's text. `derives` names the calls whose points are given
+    where this case passes: it asks for a gradient that no difference quotient of the forward pass has."""
     if not (expect or bounds or error is not None or judge or times):
         raise SyntaxError(f"{name}: a case that wants nothing cannot fail")
     if public and judge:
@@ -161,7 +162,7 @@ def case(task, call, name, inputs, expect=None, hint="", *, public=False, rtol=1
                 expect={k: tensors.array(v) for k, v in (expect or {}).items()}, public=public,
                 hint=hint or ("nothing of an earlier call may be left" if "warm" in inputs else ""),
                 rtol=rtol, atol=atol, bounds=bounds or {}, error=error, judge=judge, times=times,
-                weight=weight or (1 if error is None else 0.5))
+                derives=tuple(derives), weight=weight or (1 if error is None else 0.5))
 
 
 def together(cases):

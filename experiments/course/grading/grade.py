@@ -21,6 +21,7 @@ SECONDS, MEMORY = 10, 2 << 30  # of one test; an assignment that trains asks for
 SLOW = 2                       # so many tests of a function over their time, and its others are not run
 WATCHED = 6                    # times as long may it take under sanitizers
 SUBMISSION_BYTES = 1 << 20
+UNDERIVED = "a gradient counts where it passes the tests that no difference quotient passes"
 PROBES = 8                     # times that sanitizers must work, which on some machines fail now and then
 PROBE = course.ROOT / "grading/watched.cpp"
 
@@ -144,9 +145,13 @@ def run_cases(cases, driver, scratch, seconds, watched, reported):
 
 
 def counted(cases, faults):
-    """The faults, and those of what passes and proves nothing. The answers of public tests, and of hidden ones that are
+    """The faults, and those of what passes and proves nothing. A gradient counts where it is derived, which its tests that
+    no difference quotient passes tell. The answers of public tests, and of hidden ones that are
     the same for every key, can be written into the source: they count where a third of the same function's other tests
     pass. Whoever throws always is right where an error is wanted."""
+    underived = {call for case, fault in zip(cases, faults) if fault for call in case["derives"]}
+    faults = [fault or (UNDERIVED if case["call"] in underived and case["error"] is None and not case["times"] else None)
+              for case, fault in zip(cases, faults)]
     drawn = {}
     for case, fault in zip(cases, faults):
         if not (case["known"] or case["times"] or case["call"] == "report") and case["error"] is None:

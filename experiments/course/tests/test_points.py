@@ -46,6 +46,18 @@ def test_answers_that_are_written_down_without_the_key_give_nothing(name, assign
     assert grade.counted(alone, [None] * len(alone)) == [None] * len(alone)  # grade --public
 
 
+def test_a_gradient_that_is_not_derived_gives_nothing(assignment):
+    """Nor does what is measured with it: errors' texts alone are left of its calls."""
+    gradients = {case["call"] for case in assignment.cases if case["call"].endswith("_backward")}
+    assert gradients <= {call for case in assignment.cases for call in case["derives"]}
+    for beyond in (case for case in assignment.cases if case["derives"]):
+        assert not beyond["public"], beyond["name"]
+        faults = grade.counted(assignment.cases, ["not as wanted" if case is beyond else None for case in assignment.cases])
+        for case, fault in zip(assignment.cases, faults):
+            if case["error"] is None and not case["times"]:
+                assert bool(fault) == (case["call"] in beyond["derives"]), (beyond["name"], case["name"])
+
+
 def test_a_right_function_that_fails_some_hidden_tests_keeps_its_public_ones(assignment):
     for call in {case["call"] for case in assignment.driven()}:
         mine = [case for case in assignment.driven() if case["call"] == call and case["error"] is None]
