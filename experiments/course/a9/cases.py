@@ -246,7 +246,8 @@ def wide_rows():
 
 def beyond_differences():
     """A row whose dx is of very different sizes, as its p is. 64ths, so that x - largest is exact."""
-    low = [round(64 * abs(v)) / 64 for v in sized("far below", 30, 40, 45, 50)]
+    far = oracle.draws("far below")
+    low = [round(64 * far.uniform(60, 80)) / 64 for _ in range(4)]
     x = Array((1, 6), [1.0, 0.25, *(-v for v in low)])
     weight, dy = (f32(Array(shape, values)) for shape, values in (
         ((6,), [abs(v) for v in sized("weight", *[1] * 6)]), ((1, 6), [1.0, -1.0, *sized("dy", *[1] * 4)])))
