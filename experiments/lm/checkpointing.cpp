@@ -33,6 +33,8 @@ std::vector<std::string> folders_of_seeds(const std::string& folder) {
 const std::vector<std::string> may_differ = {"corpus", "as_is",  "checkpoint_interval",
                                              "keep",   "on_nan", "anomaly"};
 
+const char* const products_key = "products";  // in the origin of a run that OpenBLAS multiplied
+
 // Throws Error where the folder's lines are of another run than its checkpoint, by what the run says of itself that
 // wrote them. A folder without its summary.partial.json says nothing.
 void check_own_lines(const std::string& folder, const Checkpoint& checkpoint) {
@@ -55,6 +57,8 @@ Json origin_of(const Run& run) {
   const Json& environment = run.environment();
   Json origin = provenance(isobar_sources(), environment.value("data", Json::object()));
   if (environment.contains(init_from_key)) origin[init_from_key] = environment[init_from_key];
+  if (environment["blas"] != "own")
+    origin[products_key] = fmt::format("{} {}", environment["blas"], environment["blas_core"]);
   return origin;
 }
 
@@ -149,12 +153,30 @@ void Session::go_on(LanguageModel& model) {
     const Json origin = parse_json<Json>(then.origin);
     if (origin.is_object() && origin.contains(init_from_key))
       run_.environment()[init_from_key] = origin[init_from_key];
+    note_other_products();
   }
   now_.step = then.step;
   now_.best_val_loss = then.best_val_loss;
   now_.skipped_steps = then.skipped_steps;
   if (goes_on_in_place(run_)) saved_step_ = then.step;
   run_.say("going on after step {} of {}\n", now_.step, config_.max_iters);
+}
+
+// Where the steps before were multiplied by another OpenBLAS, or for another CPU, says so: the whole has the bits of
+// neither. Summary and later checkpoints name both.
+void Session::note_other_products() {
+  Json origin = parse_json<Json>(now_.origin);
+  const std::string now = origin_of(run_).value(products_key, "");
+  if (!origin.is_object() || now.empty()) return;
+  const std::string before = origin.value(products_key, "");
+  if (before.empty() || before.ends_with(now)) return;
+  run_.warn(
+      "--products openblas: the steps before were multiplied by {}, those after by {}; no run of one machine has "
+      "these bits. To have them, go on where the run began, or begin anew with --products own",
+      before, now);
+  origin[products_key] = before + ", then " + now;
+  run_.environment()["blas_before"] = before;
+  now_.origin = origin.dump();
 }
 
 // The copies have the buffers' names.

@@ -43,6 +43,7 @@ class Session {
 
  private:
   void go_on(LanguageModel& model);
+  void note_other_products();
   void keep_buffers();
   std::string keep_bad_step(const Batch& batch, const Rng& masks);
   // Throws Diverged where a weight or moment is not finite.

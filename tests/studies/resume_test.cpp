@@ -12,6 +12,8 @@
 #include "../replay.h"
 #include "../run.h"
 #include "../same_tensors.h"
+#include "../scoped_variable.h"
+#include "../skip.h"
 
 namespace isobar::resume_test {
 
@@ -437,6 +439,37 @@ TEST_CASE("a file with the name of a checkpoint that no run made is refused, and
     std::filesystem::remove(path);
   }
   CHECK(names_in(folder / "t") == std::vector<std::string>{"checkpoints"});
+}
+
+TEST_CASE("a run that two kinds of OpenBLAS kernels multiplied says so") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  const std::vector<std::string> words =
+      with(training(folder), {"--products", "openblas", "--keep", "100", "--out", run});
+  {
+    const ScopedVariable kernels("OPENBLAS_CORETYPE", "Haswell");
+    const Outcome first = finished(words);
+    if (holds(first.err, "libisobar_openblas.so")) return skip("built with ISOBAR_OPENBLAS=OFF");
+    REQUIRE_MESSAGE(first.code == 0, first.err);
+  }
+  if (!holds(nlohmann::json::parse(file_text(run + "/summary.json"))["environment"]["blas_core"]
+                 .get<std::string>(),
+             "Haswell"))
+    return skip("OpenBLAS has no kernels of Haswell here");
+  for (int64_t step = 21; step <= steps; ++step) std::filesystem::remove(step_path(run, step));
+  std::filesystem::remove(run + "/checkpoints/best.safetensors");
+  for (const char* const kernels : {"Haswell", "Nehalem"}) {
+    CAPTURE(kernels);
+    const ScopedVariable other("OPENBLAS_CORETYPE", kernels);
+    const std::string out = folder / kernels;
+    const Outcome resumed = finished({"train_lm", "--resume", run, "--out", out});
+    REQUIRE_MESSAGE(resumed.code == 0, resumed.err);
+    const bool mixed = std::string(kernels) != "Haswell";
+    CHECK(holds(resumed.err, "no run of one machine has these bits") == mixed);
+    CHECK(nlohmann::json::parse(file_text(out + "/summary.json"))["environment"].contains("blas_before") ==
+          mixed);
+    CHECK(holds(load_checkpoint(step_path(out, steps)).origin, "Haswell, then") == mixed);
+  }
 }
 
 TEST_CASE("a second Ctrl-C stops at once") {
