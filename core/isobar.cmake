@@ -21,6 +21,12 @@ set_source_files_properties(core/blas.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION 
 
 isobar_door(isobar core/isobar.h.in ${sources} ${thread_pool} data/loader.cpp data/tensor_dataset.cpp)
 isobar_headers(core core/ranks autograd nn optim)
+set_target_properties(isobar PROPERTIES UNITY_BUILD_MODE GROUP)
+set(kernel_sources ${sources})
+list(FILTER kernel_sources INCLUDE REGEX "/autograd/ops/")
+list(REMOVE_ITEM sources ${kernel_sources})
+isobar_units(ops 8 ${kernel_sources})
+isobar_units(rest 20 ${sources} ${thread_pool} data/loader.cpp data/tensor_dataset.cpp)
 install(FILES ${light_headers} DESTINATION ${include_dir}/data)
 target_include_directories(isobar INTERFACE
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

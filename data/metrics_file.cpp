@@ -15,12 +15,12 @@
 namespace isobar {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the order of the values
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of the values
 
 constexpr size_t block_bytes = size_t{1} << 16, longest_line = size_t{1} << 26;
 
 std::string json_text_of(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return OrderedJson(text).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 std::string json_text_of(double value) {
@@ -38,7 +38,7 @@ std::string json_text_of(const std::vector<T>& list) {
 }
 
 // NaN for what is no number of a line; `valid` says whether it is one.
-double number_of(const Json& value, bool& valid) {
+double number_of(const OrderedJson& value, bool& valid) {
   if (value.is_number()) return value.get<double>();
   if (value == "inf") return INFINITY;
   if (value == "-inf") return -INFINITY;
@@ -46,17 +46,17 @@ double number_of(const Json& value, bool& valid) {
   return std::nan("");
 }
 
-bool all_texts(const Json& list) {
-  return std::ranges::all_of(list, [](const Json& one) { return one.is_string(); });
+bool all_texts(const OrderedJson& list) {
+  return std::ranges::all_of(list, [](const OrderedJson& one) { return one.is_string(); });
 }
 
 // A list of numbers, where it is one: ["inf"] is.
-StepValue value_of(const std::string& name, const Json& value, bool& valid) {
+StepValue value_of(const std::string& name, const OrderedJson& value, bool& valid) {
   if (!value.is_array()) return {name, number_of(value, valid)};
   bool numbers = true;
   std::vector<double> list;
   list.reserve(value.size());
-  for (const Json& one : value) list.push_back(number_of(one, numbers));
+  for (const OrderedJson& one : value) list.push_back(number_of(one, numbers));
   if (numbers) return {name, std::move(list)};
   if (all_texts(value)) return {name, value.get<std::vector<std::string>>()};
   valid = false;
@@ -108,7 +108,7 @@ std::string metrics_line(int64_t step, const std::vector<Metric>& metrics) {
 }
 
 StepLine parse_step_line(std::string_view line) {
-  const Json json = parse_json<Json>(line);
+  const OrderedJson json = parse_json<OrderedJson>(line);
   bool valid = json.is_object() && json.contains("step") && json["step"].is_number_integer();
   StepLine read{valid ? json["step"].get<int64_t>() : 0, {}};
   if (valid)

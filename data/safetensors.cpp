@@ -51,14 +51,14 @@ size_t byte_count(const Tensor& tensor) {
 }
 
 // An entry whose numbers stand at `place` in the file.
-struct Source {
+struct EntrySource {
   const InputFile& file;
   const SafetensorsHeader::Entry& entry;
   uint64_t place;
 };
 
 // F16 or BF16, as f32.
-Tensor read_halves(const Source& source) {
+Tensor read_halves(const EntrySource& source) {
   Tensor tensor(source.entry.shape, Dtype::f32);
   float* numbers = raw::write<float>(tensor);
   const bool brain = source.entry.dtype == "BF16";
@@ -75,14 +75,14 @@ Tensor read_halves(const Source& source) {
 }
 
 // Throws Error where a byte is neither 0 nor 1, and so no bool of C++; `bytes` is the first of them.
-void check_bools(const Source& source, const void* bytes, int64_t count) {
+void check_bools(const EntrySource& source, const void* bytes, int64_t count) {
   const auto* const each = static_cast<const unsigned char*>(bytes);
   for (int64_t i = 0; i < count; ++i)
     check(each[i] <= 1, "{}: tensor '{}': a BOOL is 0 or 1, element {} is {}", source.file.path(),
           source.entry.name, i, each[i]);
 }
 
-Tensor read_tensor(const Source& source, Dtype dtype) {
+Tensor read_tensor(const EntrySource& source, Dtype dtype) {
   if (source.entry.dtype == "F16" || source.entry.dtype == "BF16") return read_halves(source);
   Tensor tensor(source.entry.shape, dtype);
   dispatch_any(dtype, [&]<class T>() {
@@ -116,7 +116,7 @@ Safetensors read_safetensors(const InputFile& file, const SafetensorsHeader& hea
   Safetensors result{{}, header.metadata};
   for (const SafetensorsHeader::Entry& entry : header.entries) {
     if (!chosen(entry)) continue;
-    const Source source{file, entry, header.data_begin + entry.begin};
+    const EntrySource source{file, entry, header.data_begin + entry.begin};
     if (entry.dtype == "U8") {
       std::string& text = result.texts[entry.name];
       text.resize(entry.end - entry.begin);
