@@ -9,9 +9,9 @@
 //                      scalar(alpha), channel(weight), channel(bias));
 //   }
 //
-// The lambda is called with three kinds of values. With vector registers (core/kernels/lane.h) it computes
-// y in one pass over memory. With registers and their slopes (core/kernels/dual.h) it computes y again in
-// backward, and all gradients, in one pass. With tensors it is the composed form, for tapes of higher order.
+// The lambda is called with three types of values. With vector registers (core/kernels/lane.h) it computes y in one pass
+// over memory. With registers and their derivatives (core/kernels/dual.h) it computes y again in the backward pass, and
+// all gradients, in one pass. With tensors it is the composed form, for tapes of higher order.
 //
 // Of this library's headers only this one needs the library's compiler options: a program that includes it
 // links isobar::pointwise (find_package(isobar COMPONENTS pointwise)).
@@ -26,20 +26,22 @@
 
 namespace isobar {
 
-// One number, [1] or [], for all elements of y. `name` is for errors.
+// An argument of pointwise() with one number for all elements of y; see scalar().
 struct ScalarArgument {
   Tensor tensor;
   const char* name;
 };
+// Returns an argument of pointwise() from a tensor of shape [1] or []. `name` is for errors.
 inline ScalarArgument scalar(const Tensor& number, const char* name = "a scalar") { return {number, name}; }
 
-// One number for each channel: of the shape of y's last dimensions. An undefined tensor reads as the number
-// `absent`, where that is given, and gets no gradient.
+// An argument of pointwise() with one number for each channel; see channel().
 struct ChannelArgument {
   Tensor tensor;
   const char* name;
   std::optional<double> absent;
 };
+// Returns an argument of pointwise() from a tensor whose shape is that of the last dimensions of y. If `absent` is
+// given, an undefined tensor is read as that number, and gets no gradient. `name` is for errors.
 inline ChannelArgument channel(const Tensor& numbers, const char* name = "a channel",
                                std::optional<double> absent = {}) {
   return {numbers, name, absent};

@@ -144,6 +144,7 @@ struct TargetCount {
   int64_t given = 0, counted = 0, losses = 0;
 };
 
+// A leaf and its gradient, as Tape::leaf_gradients() returns them.
 struct LeafGradient {
   Tensor leaf, gradient;
 };

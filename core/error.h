@@ -2,8 +2,8 @@
 //
 //   check(x.ndim() == 2, "matmul: wanted a matrix, got {}", x.shape());
 //
-// A message names the op, what was wanted, what came (shapes included), and the repair where we know it.
-// Errors are values: any thread may throw and catch them.
+// A message names the op, what was wanted, what it got (with shapes), and the repair if it is known. Any thread may
+// throw and catch errors.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& message) : std::runtime_error(message), message_(message) {}
   const char* what() const noexcept override { return message_.c_str(); }
 
-  // Puts "in <module path>: " before the message, the first time only: the innermost module's path stays.
+  // Puts "in <module path>: " before the message, once: the path of the innermost module stays.
   void locate(std::string_view module_path);
 
  private:
@@ -29,15 +29,15 @@ class Error : public std::runtime_error {
 
 [[noreturn]] void throw_error(std::string message);
 
-// Throws Error with the formatted message when `ok` is false, in every build. For callers' mistakes; our own
-// are asserted.
+// Throws Error with the formatted message if `ok` is false, in every build. It is for mistakes of the caller; the
+// library's own are asserted.
 template <class... Args>
 void check(bool ok, fmt::format_string<Args...> format, Args&&... args) {
   if (!ok) [[unlikely]]
     throw_error(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Formats what has a text() as that, and anything else as its name_of(). It takes no format options.
+// A formatter for fmt: writes x.text() for a type that has it, otherwise name_of(x). It takes no format options.
 struct TextFormatter {
   constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
   auto format(const auto& x, fmt::format_context& context) const {

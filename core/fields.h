@@ -53,10 +53,11 @@ struct NamedTensor {
   Tensor tensor;
 };
 
+// The texts that a setting may have.
 using Choices = std::vector<std::string>;
 
-// What a setting may be: a number between two bounds, a text among choices; of a list, each element. Whoever
-// takes values from users holds them to it.
+// The values that a setting may have: numbers between two bounds, or one of several texts. For a list the limits hold
+// for each element. A visitor that takes values from users, such as a command line, checks them.
 struct Limits {
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool least_is_out = false, most_is_out = false;
@@ -65,13 +66,19 @@ struct Limits {
 
   bool operator==(const Limits&) const = default;
 };
+// Numbers ≥ least.
 inline Limits at_least(double least) { return {.least = least}; }
+// Numbers in [least, most].
 inline Limits between(double least, double most) { return {.least = least, .most = most}; }
+// Numbers > least.
 inline Limits above(double least) { return {.least = least, .least_is_out = true}; }
+// Numbers in [least, most).
 inline Limits from_to_below(double least, double most) {
   return {.least = least, .most = most, .most_is_out = true};
 }
+// One of these texts.
 inline Limits one_of(const Choices& choices) { return {.choices = choices}; }
+// A list that may be empty.
 inline Limits or_none() { return {.may_be_none = true}; }
 
 // A setting: a bool, a number, a text, or a list.
@@ -82,16 +89,17 @@ class Fields {
  public:
   virtual ~Fields() = default;
 
-  // A parameter, and a buffer: a tensor that is saved but not trained, such as a running mean. An undefined
-  // tensor is skipped, so that a layer lists its bias in either case.
+  // A parameter: a tensor that is trained and saved. An undefined tensor is skipped, so that a layer can list a bias
+  // that it does not have.
   void operator()(std::string_view name, Tensor& parameter) {
     if (parameter.defined()) on_parameter(name, parameter);
   }
+  // A buffer: a tensor that is saved but not trained, such as a running mean. An undefined tensor is skipped.
   void buffer(std::string_view name, Tensor& buffer) {
     if (buffer.defined()) on_buffer(name, buffer);
   }
-  // A part with fields of its own. A null pointer throws Error; an empty optional is skipped.
-  // So does a part that lists itself, at any depth.
+  // A part with fields of its own. An empty optional is skipped. Throws Error for a null pointer, and for a part that
+  // lists itself, at any depth.
   void operator()(std::string_view name, HasFields& part) { visit(name, part); }
   template <std::derived_from<HasFields> Part>
   void operator()(std::string_view name, const std::unique_ptr<Part>& part) {
@@ -103,14 +111,14 @@ class Fields {
   void operator()(std::string_view name, std::optional<Part>& part) {
     if (part.has_value()) visit(name, *part);
   }
-  // A list of such parts or of parameters, as PyTorch's ModuleList and ParameterList: f("blocks", blocks) visits
-  // "blocks.0", "blocks.1", … in this order.
+  // A list of parts or of parameters, as PyTorch's ModuleList and ParameterList: f("blocks", blocks) visits "blocks.0",
+  // "blocks.1", … in this order.
   template <class Part>
   requires ListedPart<Part>
   void operator()(std::string_view name, std::vector<Part>& parts) {
     for (size_t i = 0; i < parts.size(); ++i) (*this)(fmt::format("{}.{}", name, i), parts[i]);
   }
-  // Settings. `help` is one line with the unit.
+  // A setting. `help` is one line with the unit.
   template <class T>
   requires std::constructible_from<SettingPointer, T*>
   void operator()(std::string_view name, T& value, std::string_view help = "", const Limits& limits = {}) {

@@ -2,10 +2,10 @@
 //
 //   parallel_for(rows, 64, [&](int64_t begin, int64_t end) { … });
 //
-// The range 0 … n is cut into chunks of `grain` (the last may be shorter). Chunk borders depend on n and
-// grain alone, never on the number of threads, so a kernel that combines per-chunk results in chunk order
-// gives the same bits for any number of threads. Exceptions of the body reach the caller. A nested call runs
-// serially.
+// The range 0 … n − 1 is divided into chunks of `grain` indices; the last chunk may be shorter. Chunks depend on n and
+// grain only, never on the number of threads. So a kernel that combines the results of chunks in their order gives
+// bit-identical results for any number of threads. Exceptions of the body reach the caller. A nested call runs on one
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace isobar {
 
-// A reference to a callable `void(begin, end)`; lives as long as the call it is passed to.
+// A reference to a callable `void(begin, end)`, valid during the call that it is passed to.
 class RangeBody {
  public:
   template <class F>
@@ -31,37 +31,40 @@ class RangeBody {
   void (*call_)(const void*, int64_t, int64_t);
 };
 
-// True in the body of a parallel_for, on every thread including the caller's.
+// Returns true in the body of a parallel_for(), on every thread including the caller's.
 inline bool inside_parallel();
 
-// Throws Error unless grain > 0; does nothing for n <= 0.
+// Calls body(begin, end) for each chunk of 0 … n − 1, on several threads. Does nothing for n <= 0. Throws Error unless
+// grain > 0.
 template <class F>
 void parallel_for(int64_t n, int64_t grain, const F& body);
 
-// Number of chunks that parallel_for(n, grain, …) makes.
+// Returns the number of chunks of parallel_for(n, grain, …).
 constexpr int64_t chunk_count(int64_t n, int64_t grain) { return (n + grain - 1) / grain; }
 
-// The same for body(i), i = 0 … n − 1, each of which takes long enough for a call, as a row does.
+// Calls body(i) for i = 0 … n − 1, in chunks as parallel_for(). For bodies that take much longer than a call, such as a
+// row of a tensor.
 template <class F>
 void parallel_each(int64_t n, int64_t grain, const F& body) {
   parallel_for(n, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) body(i);
   });
 }
-// The grain for rows of `size` elements where a chunk should hold about so many.
+// Returns the number of rows of `size` elements that have about `elements` elements together, at least one.
 constexpr int64_t grain_of_rows(int64_t size, int64_t elements) {
   return std::max<int64_t>(1, elements / std::max<int64_t>(size, 1));
 }
 
-// Threads used by parallel_for from now on, 1 … 1024. Default: available_threads(). Throws Error inside a
-// body. No other thread may be in parallel_for during the call.
+// Sets the number of threads of parallel_for(), 1 … 1024. The default is available_threads(). Throws Error inside the
+// body of a parallel_for(). No other thread may be in parallel_for() during the call.
 //
-// This binds the whole process: a program's own loops of TBB use no more threads either
-// (tbb::global_control).
+// This holds for the whole process: a program's own loops of TBB use no more threads either (tbb::global_control).
 void set_threads(int count);
+// Returns the number of threads of parallel_for().
 int threads();
 
-// Sets the number of threads while it lives. Its end throws as set_threads() does.
+// Sets the number of threads in a block of code, and restores it at the end. The destructor throws Error as
+// set_threads() does.
 class WithThreads {
  public:
   [[nodiscard]] explicit WithThreads(int count) : before_(threads()) { set_threads(count); }
@@ -72,7 +75,7 @@ class WithThreads {
   const int before_;
 };
 
-// Threads that the process may use: its CPU affinity, bounded by its cgroup's CPU quota.
+// Returns the number of threads that the process may use: its CPU affinity, bounded by the CPU quota of its cgroup.
 int available_threads();
 
 // --- implementation

@@ -39,9 +39,10 @@ struct Activity {
   double flops = 0, bytes = 0;  // the least that it takes; 0 where that is not known
   int64_t rows = 0;             // of a product's left matrix
 };
+// Returns "forward", "backward", ….
 const char* name_of(Activity::Part part);
 
-// What some intervals took together.
+// The sums over several intervals.
 struct Spent {
   int64_t calls = 0;
   double seconds = 0, flops = 0, bytes = 0;
@@ -58,6 +59,7 @@ struct ProfileRow : Spent {
   int64_t rows = 0;  // of the last call
 };
 
+// What Profile::result() returns.
 struct ProfileResult {
   std::vector<ProfileRow> rows = {};  // those that took the most time first
   int64_t steps = 0;                  // of optimizers, where they follow a backward
@@ -78,16 +80,16 @@ class Timeline {
   ~Timeline();
   Timeline(const Timeline&) = delete;
 
-  // This thread's, or null.
+  // The timeline of this thread, or null.
   static Timeline* here() { return here_; }
   Profile& profile() const { return profile_; }
 
-  // The time since the last mark was spent on this.
+  // Records that the time since the last mark was spent on this activity.
   void mark(const Activity& activity) {
     marks_.push_back({activity, Clock::now()});
     if (marks_.size() == marks_.capacity()) fold();
   }
-  // The same for what is not an op.
+  // Records that the time since the last mark was spent on the current phase.
   void mark_phase() { mark({.name = phase_}); }
   // Steps begin with the first of these calls; from then on the first intervals are kept for the trace.
   void begin_steps();

@@ -19,9 +19,10 @@
 
 namespace isobar {
 
+// The largest number of dimensions.
 inline constexpr int max_dims = 6;
 
-// Steps between neighbours of each dimension, in elements; entries past ndim() are unused.
+// The distance between neighbours along each dimension, in elements. Entries from ndim() on are unused.
 using Strides = std::array<int64_t, max_dims>;
 
 class Shape {
@@ -38,7 +39,7 @@ class Shape {
     for (int d = 0; d < ndim_; ++d) count *= extents_[d];
     return count;
   }
-  // Extent of `dim`; negative counts from the back; throws Error outside.
+  // The extent of `dim`, which may be negative. Throws Error if there is no such dimension.
   int64_t operator[](int dim) const { return extents_[index(dim)]; }
   const int64_t* begin() const { return extents_.data(); }
   const int64_t* end() const { return extents_.data() + ndim_; }
@@ -48,23 +49,24 @@ class Shape {
     return same;
   }
 
-  // `dim` made non-negative; throws Error when there is no such dimension.
+  // Returns `dim` as a number that is not negative. Throws Error if there is no such dimension.
   int index(int dim) const {
     const int i = dim < 0 ? dim + ndim_ : dim;
     if (i < 0 || i >= ndim_) [[unlikely]]
       no_such_dimension(dim);
     return i;
   }
-  // This shape with one extent replaced / a dimension inserted before `dim` / a dimension removed. Throw
-  // Error where there is no such dimension, or no room for another.
-  Shape with(int dim, int64_t extent) const;
-  Shape inserted(int dim, int64_t extent) const;
-  Shape without(int dim) const;
+  // Each of these returns another shape, and throws Error if there is no dimension `dim`.
+  Shape with(int dim, int64_t extent) const;  // with one extent replaced
+  Shape inserted(int dim,
+                 int64_t extent) const;  // with a new dimension before `dim`; throws Error for a seventh one
+  Shape without(int dim) const;          // without dimension `dim`
   // The last `count` extents.
   Shape last(int count) const;
 
-  // Row-major strides; and the index of the element at this position in row-major order.
+  // The strides of row-major order.
   Strides strides() const;
+  // The index of the element at this position in row-major order.
   std::vector<int64_t> index_at(int64_t position) const;
   std::string text() const;  // "[32, 128]"
 
@@ -75,10 +77,11 @@ class Shape {
   int ndim_ = 0;
 };
 
-// The shape both broadcast to, aligned at the last dimension as in NumPy. Throws Error naming `op`.
+// Returns the shape to which both shapes broadcast, aligned at the last dimension as in NumPy. Throws Error, naming
+// `op`, if they do not.
 Shape broadcast(std::string_view op, const Shape& a, const Shape& b);
 
-// Where the element at a position, in row-major order of the first `dims` dimensions, stands from the origin.
+// Returns the offset, in elements, of the element at a position in row-major order of the first `dims` dimensions.
 inline int64_t offset_at(int64_t position, const Shape& shape, const Strides& strides, int dims) {
   int64_t offset = 0;
   for (int d = dims - 1; d >= 0; position /= shape.begin()[d--])
@@ -86,8 +89,8 @@ inline int64_t offset_at(int64_t position, const Shape& shape, const Strides& st
   return offset;
 }
 
-// Strides that read a tensor of shape `from` and strides `strides` as if it had shape `to`: stride 0 where
-// an extent of one is repeated. `from` must broadcast to `to`.
+// Returns the strides with which a tensor of shape `from` and strides `strides` is read as one of shape `to`: 0 where
+// an extent of 1 is repeated. `from` must broadcast to `to`.
 Strides broadcast_strides(const Shape& from, const Strides& strides, const Shape& to);
 
 }  // namespace isobar

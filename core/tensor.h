@@ -1,14 +1,14 @@
-// Tensor: a cheap handle on a block of numbers. Copying the handle shares the numbers.
+// Tensor: a cheap handle on a block of numbers. A copy of the handle shares the numbers.
 //
 //   Tensor x = tensor({2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
 //   x.shape();                 // [2, 3]
 //   x.at({1, 2});              // 6, as a double
 //   Tensor w = zeros({3, 4}).set_trainable();
 //
-// Values are immutable to users: ops return new tensors. What changes values (initialization, optimizers,
-// running statistics) goes through assign() of autograd/ops.h, or through raw.h, and backward() refuses a value
-// that was overwritten after an op had recorded it. A tensor may be read by many threads; its handle's own
-// fields (grad, trainable) belong to one thread at a time.
+// Values are immutable to users: ops return new tensors. Code that changes values (initialization, optimizers,
+// running statistics) uses assign() of autograd/ops.h, or raw.h. backward() throws Error if a value that it needs was
+// overwritten after an op recorded it. Several threads may read a tensor at once; the fields of a handle (grad,
+// trainable) belong to one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -52,8 +52,8 @@ class Tensor {
  public:
   Tensor() = default;  // undefined: no numbers, no shape
 
-  // A tensor of this shape whose elements are not yet written. Throws inside parallel_for: ops and
-  // allocations belong outside of kernels.
+  // Allocates a tensor of this shape. Its elements are not initialized. Throws Error inside parallel_for(), because
+  // kernels must not call ops or allocate.
   Tensor(const Shape& shape, Dtype dtype);
 
   bool defined() const { return impl_ != nullptr; }
@@ -65,30 +65,30 @@ class Tensor {
   Dtype dtype() const { return impl().dtype; }
   bool is_contiguous() const { return impl().contiguous; }
 
-  // The element at the origin; the others stand `strides()` apart. T must be the dtype.
+  // The address of the first element; strides() gives the distances to the others, in elements. T must be the type of
+  // the dtype.
   template <class T>
   const T* data() const {
     return static_cast<const T*>(address(dtype_of<T>()));
   }
-  // The element of a tensor of one element, as a double. Throws Error for other tensors, and for an i64 that
-  // no double is equal to: to_vector<int64_t>() gives it.
+  // Returns the element of a tensor of one element, as a double. Throws Error for other tensors, and for an i64 that
+  // a double cannot represent exactly: use to_vector<int64_t>().
   double item() const;
-  // One element, as a double; negative indices count from the back. Throws Error unless there is one index,
-  // in range, for each dimension; and as item().
+  // Returns one element, as a double. Negative indices count from the end. Throws Error unless there is one index for
+  // each dimension, and for an index out of range; otherwise as item().
   double at(std::initializer_list<int64_t> index) const;
-  // All elements in row-major order, converted to T as cast() of ops.h does.
+  // Returns all elements in row-major order, converted to T as by cast() of ops.h.
   template <class T>
   std::vector<T> to_vector() const;
-  // The elements as NumPy prints them; see print.cpp. "undefined" for an undefined tensor. `format` is fmt's for
-  // one element, ".3f" or "+.2e", and holds for each of them. Throws Error where it does not fit the dtype.
+  // Returns the elements as NumPy prints them (print.cpp), and "undefined" for an undefined tensor. `format` is the
+  // format of fmt for one element, such as ".3f" or "+.2e". Throws Error if it does not fit the dtype.
   std::string text(std::string_view format = "") const;
 
-  // The same numbers as a constant: no tape, no gradient, not trainable.
+  // Returns a constant with the same storage: not recorded, without a gradient, not trainable.
   Tensor detach() const;
 
-  // Trainable tensors are the leaves whose gradients backward() keeps. Throws Error for integers, and for a
-  // tensor that an op recorded on a tape: detach() that one first. The tensor is a leaf from then on, whatever
-  // it was computed from.
+  // Makes this a trainable tensor: a leaf whose gradient backward() stores. Throws Error for integers, and for a tensor
+  // that is recorded on a tape: call detach() first.
   bool trainable() const { return impl().trainable; }
   Tensor& set_trainable(bool trainable = true) &;
   Tensor set_trainable(bool trainable = true) &&;
@@ -97,7 +97,7 @@ class Tensor {
   void set_grad(Tensor grad) const;
   void clear_grad() const;
 
-  // Identity of what the handle refers to: the same for copies of the handle.
+  // Identifies the tensor: equal for copies of the handle.
   const void* id() const { return impl_.get(); }
 
  private:
@@ -151,33 +151,37 @@ inline void Tensor::clear_grad() const {
   if (impl().leaf != nullptr) impl().leaf->grad = Tensor();
 }
 
+// Returns a tensor whose elements are 0.
 Tensor zeros(const Shape& shape, Dtype dtype = Dtype::f32);
+// Returns a tensor whose elements are 1.
 Tensor ones(const Shape& shape, Dtype dtype = Dtype::f32);
-// Throws Error for a value that an integer dtype does not hold exactly.
+// Returns a tensor whose elements are `value`. Throws Error if an integer dtype cannot represent it exactly.
 Tensor full(const Shape& shape, double value, Dtype dtype = Dtype::f32);
-// 0, 1 or `value`, in the shape and dtype of x.
+// Returns a tensor of zeros, of the shape and dtype of x.
 Tensor zeros_like(const Tensor& x);
+// Returns a tensor of ones, of the shape and dtype of x.
 Tensor ones_like(const Tensor& x);
+// Returns a tensor whose elements are `value`, of the shape and dtype of x. Throws Error as full() does.
 Tensor full_like(const Tensor& x, double value);
-// 0, 1, …, count − 1; and begin, begin + 1, …, end − 1. Throw Error for a negative count, for end < begin, and for
-// integers that the dtype does not hold exactly.
+// Returns 0, 1, …, count − 1, or begin, begin + 1, …, end − 1. Throws Error for a negative count, for end < begin, and
+// for integers that the dtype cannot represent exactly.
 Tensor arange(int64_t count, Dtype dtype = Dtype::i64);
 Tensor arange(int64_t begin, int64_t end, Dtype dtype = Dtype::i64);
-// `steps` numbers from start to end, both included, in equal steps (one number: start), f32 or f64. They are
-// computed in double, the second half from the end, so that linspace(a, b, n) is the reverse of
-// linspace(b, a, n). Throws Error for another dtype and for negative steps.
+// Returns `steps` numbers from start to end, both included, at equal distances; one number is `start`. They are computed
+// in double, the second half from the end: linspace(a, b, n) is the reverse of linspace(b, a, n). Throws Error for
+// another dtype than f32 and f64, and for negative steps.
 Tensor linspace(double start, double end, int64_t steps, Dtype dtype = Dtype::f32);
-// The (n, n) or (n, m) matrix with ones at [i, i] and zeros elsewhere.
+// Returns the (n, n) or (n, m) matrix with ones at [i, i] and zeros elsewhere.
 Tensor eye(int64_t n, Dtype dtype = Dtype::f32);
 Tensor eye(int64_t n, int64_t m, Dtype dtype = Dtype::f32);
-// Values in row-major order; throws Error when their number does not fit the shape.
+// Returns a tensor of these values, in row-major order. Throws Error if their number does not fit the shape.
 template <class T>
 Tensor tensor(const Shape& shape, std::span<const T> values);
 template <class T>
 Tensor tensor(const Shape& shape, const std::vector<T>& values) {
   return tensor<T>(shape, std::span<const T>(values));
 }
-// tensor({2, 2}, {1, 2, 3, 4}), and of one dimension tensor({1, 2, 3}). Throws as full().
+// tensor({2, 2}, {1, 2, 3, 4}), or tensor({1, 2, 3}) of one dimension. Throws Error also as full() does.
 Tensor tensor(const Shape& shape, std::initializer_list<double> values, Dtype dtype = Dtype::f32);
 Tensor tensor(std::initializer_list<double> values, Dtype dtype = Dtype::f32);
 template <>
@@ -185,7 +189,7 @@ std::vector<bool> Tensor::to_vector() const;
 template <>
 Tensor tensor(const Shape& shape, const std::vector<bool>& values);
 
-// The Frobenius norm √(Σ x²) of a tensor of any dtype, summed in double in a fixed order. Not recorded.
+// Returns the Frobenius norm √(Σ x²) of a tensor of any dtype, summed in double in a fixed order. It is not recorded.
 double norm_of(const Tensor& x);
 
 // Writes x.text().

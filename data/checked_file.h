@@ -13,6 +13,7 @@
 
 namespace isobar {
 
+// A format of checked files: its name and version.
 struct FileKind {
   std::string name;
   int64_t version;
@@ -20,17 +21,18 @@ struct FileKind {
   int64_t oldest = version;  // that is still read
 };
 
-// The bytes of a file. Errors are those of safetensors_bytes().
+// Returns the bytes of a checked file. Throws Error as safetensors_bytes() does.
 std::string checked_bytes(Safetensors file, const FileKind& kind);
-// Throws Error that begins with the path: no such file, of another kind or version, cut short, damaged, or
-// with another dtype than those that we write.
+// Reads a checked file. Throws Error, which begins with the path, if there is no such file, or if it is of another kind
+// or version, truncated, damaged, or has a dtype that is never written.
 Safetensors read_checked(const std::string& path, const FileKind& kind);
 
-// The same for a file whose data are too large for the memory: its first bytes, at least `room` of them,
-// and its header, whose entries have been compared with the file's size. `data_checksum` is whatever the
-// kind has for XXH3_of_data.
+// Returns the first bytes of a checked file whose data are too large for the memory: its header, padded to at least
+// `room` bytes. `data_checksum` is what this kind of file stores as XXH3_of_data.
 std::string checked_header(SafetensorsHeader header, const FileKind& kind, const std::string& data_checksum,
                            size_t room = 0);
+// Reads the header of a checked file, and checks its entries against the size of the file. Throws Error as
+// read_checked() does.
 SafetensorsHeader read_checked_header(const InputFile& file, const FileKind& kind);
 
 // Whether this is a file that begins as checked ones do, or as those in HDF5 that an isobar before 0.3

@@ -33,13 +33,15 @@ enum class PathFrom { program, user };
 void write_file_atomically(const std::string& path, std::string_view bytes,
                            PathFrom from = PathFrom::program);
 
+// The content of a file, for write_files_atomically().
 struct NamedBytes {
   std::string path;
   std::string_view bytes;
   PathFrom from = PathFrom::program;
 };
-// The same for files that belong together: no name changes before all bytes are on the disk; then they appear
-// in this order. An earlier last one goes first, so that it never stands beside some of the new.
+// Writes several files that belong together. No file appears under its name before all bytes are on the disk; then they
+// appear in this order. An earlier version of the last file is removed first, so that it is never found beside new
+// files.
 void write_files_atomically(const std::vector<NamedBytes>& files);
 
 // Its last step. Renames within one file system, replacing the file or the symbolic link `to`, and syncs the folder
@@ -132,6 +134,7 @@ struct TemporaryFile {
   std::string path;
   int descriptor;
 };
+// Creates a temporary file beside `path`, with the name temporary_name(path). Throws Error if it cannot.
 TemporaryFile create_temporary(const std::string& path, unsigned mode = 0666);
 
 // The name of such a file: different in every call and on every machine. Removes those for this path whose

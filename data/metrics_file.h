@@ -19,6 +19,7 @@
 
 namespace isobar {
 
+// A named measurement of a step.
 struct Metric {
   std::string name;
   double value;
@@ -40,8 +41,9 @@ struct StepLine {
   std::vector<std::string> texts(const std::string& name) const;
 };
 
-// Lines of these values, with their newlines.
+// Returns the line of JSON, with its newline, of the values of a step.
 std::string step_line(int64_t step, const std::vector<StepValue>& values);
+// Returns the line of JSON, with its newline, of the metrics of a step.
 std::string metrics_line(int64_t step, const std::vector<Metric>& metrics);
 
 // Reads a line without its newline. Throws Error where it is none of step_line()'s.

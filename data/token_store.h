@@ -22,6 +22,7 @@
 
 namespace isobar {
 
+// The number of tokens that share a checksum.
 inline constexpr int64_t store_chunk = 16384;
 
 // Writes a store of any size in little memory. The file appears under its path, whole, in save().

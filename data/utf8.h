@@ -15,6 +15,7 @@ inline constexpr uint32_t stray_byte = 0x110000;
 // One more than the number of the last character.
 inline constexpr uint32_t character_count = stray_byte + 0x100;
 
+// A character of a text: a code point, or a stray byte.
 struct Character {
   uint32_t number;
   size_t bytes;  // its length in the text

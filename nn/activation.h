@@ -49,6 +49,7 @@ struct SquaredReLU : Module {
   Tensor forward(const Tensor& x) override { return squared_relu(x); }
 };
 
+// The forms of GELU: exact by erf, or approximated by tanh.
 enum class GeluForm { erf, tanh };
 
 // x Φ(x), with Φ the standard normal distribution function; GPT-2 uses the tanh approximation.

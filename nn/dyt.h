@@ -19,6 +19,7 @@
 
 namespace isobar {
 
+// The weight and bias that these layers share.
 struct ElementwiseNorm : Module {
   Tensor weight, bias;
 

@@ -12,27 +12,30 @@
 
 namespace isobar::init {
 
+// The numbers of inputs and outputs of one element of the result.
 struct Fans {
   int64_t in, out;
 };
-// Throws Error for shapes of fewer than two dimensions, for which fans are not defined.
+// Returns fan_in and fan_out of a weight. Throws Error for a shape of fewer than two dimensions.
 Fans fans_of(const Shape& shape);
 
 // U(±1/√fan_in), variance 1/(3 fan_in): PyTorch's default for weight and bias of nn.Linear, which for a
 // weight is kaiming_uniform_(a = √5). The shape of a bias has no fan_in, so it is an argument.
 Tensor linear_default(const Shape& shape, int64_t fan_in, const Rng& rng, Dtype dtype = Dtype::f32);
 
-// Variance gain² · 2 / (fan_in + fan_out) (Glorot & Bengio 2010).
+// Uniform with variance gain² · 2 / (fan_in + fan_out) (Glorot & Bengio 2010).
 Tensor xavier_uniform(const Shape& shape, const Rng& rng, double gain = 1, Dtype dtype = Dtype::f32);
+// Normal with variance gain² · 2 / (fan_in + fan_out) (Glorot & Bengio 2010).
 Tensor xavier_normal(const Shape& shape, const Rng& rng, double gain = 1, Dtype dtype = Dtype::f32);
 
-// Variance gain² / fan_in; the default gain √2 preserves the mean square through a ReLU (He et al. 2015).
-// PyTorch calls them kaiming_uniform_ and kaiming_normal_.
+// The gain √2, which preserves the mean square through a ReLU (He et al. 2015).
 inline constexpr double he_gain = 1.4142135623730951;
+// Uniform with variance gain² / fan_in (He et al. 2015); PyTorch's kaiming_uniform_.
 Tensor he_uniform(const Shape& shape, const Rng& rng, double gain = he_gain, Dtype dtype = Dtype::f32);
+// Normal with variance gain² / fan_in (He et al. 2015); PyTorch's kaiming_normal_.
 Tensor he_normal(const Shape& shape, const Rng& rng, double gain = he_gain, Dtype dtype = Dtype::f32);
 
-// Variance 1 / fan_in (LeCun et al. 1998).
+// Normal with variance 1 / fan_in (LeCun et al. 1998).
 Tensor lecun_normal(const Shape& shape, const Rng& rng, Dtype dtype = Dtype::f32);
 
 // Rows, or columns if there are fewer columns, are orthogonal and of length `gain`; uniform over all such

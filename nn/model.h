@@ -15,71 +15,79 @@
 
 namespace isobar {
 
+// A module and its path in the model.
 struct NamedModule {
   std::string path;  // "" for the root
   Module* module;
 };
 
-// Calls visit(name, tensor, is_buffer) for each tensor that fields() lists, tied and frozen ones included.
+// Calls visit(name, tensor, is_buffer) for each tensor that fields() lists, with tied and frozen ones.
 void visit_tensors(HasFields& model, const std::function<void(const std::string&, Tensor&, bool)>& visit);
-// Trainable tensors in the order of fields(): none that is frozen. A tied tensor appears once, under its
-// first name. Throw Error where two of them are still the draws of one key, as in two layers made with one Rng:
-// split it for each layer.
+// Returns the trainable tensors in the order of fields(), without frozen ones. A tied tensor is listed once, under its
+// first name. Throws Error if two of them were drawn with one key, as when two layers are made with the same Rng: split
+// the Rng for each layer.
 std::vector<NamedTensor> named_parameters(HasFields& model);
+// Returns the tensors of named_parameters(): what an optimizer takes. Throws Error as named_parameters() does.
 std::vector<Tensor> parameters(HasFields& model);
-// Parameters, frozen ones included, and buffers: what save_safetensors() and copy_state() take. These are the
-// model's own tensors, no copies.
+// Returns all parameters, with frozen ones, and all buffers: what save_safetensors() and copy_state() take. They are
+// the tensors of the model, not copies.
 std::vector<NamedTensor> named_state(HasFields& model);
-// The module itself and all modules in it, parents before children.
+// Returns the module itself and all modules in it, parents before children.
 std::vector<NamedModule> named_modules(HasFields& model);
+// Returns the number of elements of all parameters, tied ones counted once.
 int64_t parameter_count(HasFields& model);
 
-// Takes all tensors that fields() lists as parameters out of training, and into it. An optimizer that holds
-// them leaves frozen ones alone. A tensor that is never to be trained is a buffer: thaw() cannot know which
-// of the others were frozen before, so freeze the parts again that stay frozen.
+// Makes all parameters of the model not trainable. An optimizer that has them does not change them.
 void freeze(HasFields& model);
+// Makes all parameters of the model trainable. It does not know which ones were frozen before: freeze those parts
+// again. List a tensor that is never trained as a buffer.
 void thaw(HasFields& model);
 
-// Gives each module its lasting path, for errors, printed tapes and the keys of dropout. A part of a model that
-// has paths keeps its own: what is within it is named after it.
+// Gives each module its permanent path, for errors, printed tapes and the keys of dropout. A part that has a path
+// already keeps it, and the modules in it are named after it.
 void assign_paths(HasFields& model);
 // For Module: gives a path, within `above`, to each module that has none, or has one that is less lasting.
 void assign_missing_paths(HasFields& model, const std::string& above, Module::Naming naming);
+// Sets all modules to training: Dropout draws masks, BatchNorm uses statistics of the batch.
 void train(HasFields& model);
+// Sets all modules to evaluation. Evaluation (below) does this for a block of code.
 void eval(HasFields& model);
+// Discards the gradients. Needed only for gradients that no optimizer used: step() clears the others.
 void clear_gradients(const std::vector<Tensor>& parameters);
-// Replaces every f32 or f64 parameter and buffer by one of this dtype; tied tensors stay tied, gradients are
-// dropped. Optimizers hold the old tensors: convert first.
+// Replaces every f32 or f64 parameter and buffer by one of this dtype. Tied tensors stay tied; gradients are dropped.
+// Convert a model before an optimizer is made: the optimizer would keep the old tensors.
 void convert(HasFields& model, Dtype dtype);
-// Copy values by name. The state may have tensors of the model under other names, as to exchange two blocks.
-// Throw Error that names the tensors that are missing or superfluous, or the first one of another shape or dtype;
-// and for a state that is the model's own tensors under their own names: named_state() does not copy. Nothing has
-// been copied then.
+// Options of load_state().
+struct LoadStateOptions {
+  bool strict = true;
+};
+// What load_state() returns: the missing_keys and unexpected_keys of PyTorch.
+struct StateDifference {
+  std::vector<std::string> missing;     // names in the model only: these tensors keep their values
+  std::vector<std::string> unexpected;  // names in the state only
+};
+// Copies all parameters and buffers of one model to another one, by name. Throws Error as load_state() does.
+void copy_state(HasFields& from, HasFields& to);
+// Copies the values of a state to the parameters and buffers of the same names. The state may have tensors of the model
+// under other names, for instance to exchange two blocks. Throws Error, and copies nothing, if tensors are missing or
+// unexpected, or have another shape or dtype; and if the state has the model's own tensors under their own names,
+// because named_state() does not copy:
 //
 //   std::vector<NamedTensor> best = named_state(model);
 //   for (NamedTensor& entry : best) entry.tensor = clone(entry.tensor);     // the weights as they are now
 //   …
 //   load_state(model, best);
 //
-// Where .strict is false, what both have is copied, and a tensor that is missing or superfluous is no error (one of
-// another shape or dtype is, and a state that has no name of the model): a classifier on a body that was trained
-// before. load_state() returns the names, as PyTorch's missing_keys and unexpected_keys.
-struct LoadStateOptions {
-  bool strict = true;
-};
-struct StateDifference {
-  std::vector<std::string> missing;     // in the model alone: these tensors keep their values
-  std::vector<std::string> unexpected;  // in the state alone
-};
-void copy_state(HasFields& from, HasFields& to);
+// If .strict is false, names that only one side has are no error, as for a classifier on a body that was trained before.
+// Another shape or dtype is still an error, and so is a state without any name of the model.
 StateDifference load_state(HasFields& to, const std::vector<NamedTensor>& state,
                            const LoadStateOptions& options = {});
 // What all parameters and buffers are, and how often they were written: two of these are equal only if the
 // same tensors had the same values.
 std::vector<std::pair<const Version*, uint64_t>> stamps_of(HasFields& model);
-// The class's name as the compiler knows it, without namespaces.
+// Returns the name of the class, without namespaces.
 std::string type_name_of(const HasFields& part);
-// An indented tree, one module per line: name, type, its own tensors, and the number of parameters in it.
+// Returns a printed tree with one module per line: name, type, its own tensors, and the number of its parameters.
 std::string describe(HasFields& model);
 
 // Evaluation: a block in which a model is in evaluation and no tape records; afterwards each module is in the

@@ -19,26 +19,29 @@ struct NormOptions {
   std::optional<double> p = std::nullopt;
 };
 
-// "none" (Identity), "layernorm", … (the table in norm.cpp), then the registered names. These are command-line
-// values, hence lower case. All take x (…, normalized_shape); batchnorm alone differs between training and
-// evaluation.
+// Returns the names of all norms: "none" (Identity), "layernorm", … (the table in norm.cpp), then the registered ones.
+// They are values of command lines, hence in lower case. All norms take x (…, normalized_shape). Only batchnorm differs
+// between training and evaluation.
 const Choices& norm_names();
-// The norm of that name. Throws Error, with the list of names, for any other name.
+// Makes the norm of this name. Throws Error, with the list of names, for any other name.
 std::unique_ptr<Module> make_norm(std::string_view name, const Shape& normalized_shape,
                                   const NormOptions& options = {});
-// Whether the norm of that name may read NormOptions::alpha, as every registered one may.
+// Whether the norm of this name may read NormOptions::alpha; true for every registered norm.
 bool takes_alpha(std::string_view name);
 
-// Registers a program's own norm under a name, for the studies (`decay_study --norm scalenorm`). It returns
-// true, so that the initializer of a namespace-scope variable can call it before main():
+// A function that makes a norm, for register_norm().
+using NormMaker = std::function<std::unique_ptr<Module>(const Shape& normalized_shape, const NormOptions&)>;
+// Registers a norm of the program under a name, for the studies (`decay_study --norm scalenorm`). It returns true, so
+// that the initializer of a variable can call it before main():
+//
 //   const bool registered = register_norm("scalenorm", [](const Shape&, const NormOptions&) {
 //     return std::make_unique<ScaleNorm>();
 //   });
-// Throws Error for an empty name or one that is taken.
-using NormMaker = std::function<std::unique_ptr<Module>(const Shape& normalized_shape, const NormOptions&)>;
+//
+// Throws Error for an empty name, and for a name that exists.
 bool register_norm(const std::string& name, NormMaker make);
 
-// Placement: the position of the norm N in a residual block with branch f, or what stands in its place.
+// Placement: the position of the norm N in a residual block with branch f, or what replaces it.
 //
 //   none            y = x + f(x)
 //   pre             y = x + f(N(x))           the identity path is free of norms (Xiong et al. 2020)
@@ -50,17 +53,18 @@ bool register_norm(const std::string& name, NormMaker make);
 //   fixup           y = x + s f(x + b1) + b2  s starts at 1, f at 0 (Zhang, Dauphin & Ma 2019)
 enum class Placement { none, pre, post, peri, residual_free, skipinit, rezero, fixup };
 
-// In the order of the enum.
+// Returns the names of all placements, in the order of the enum.
 inline const Choices& placement_names() {
   static const Choices names{"none", "pre", "post", "peri", "residual_free", "skipinit", "rezero", "fixup"};
   return names;
 }
 
+// Returns the name of a placement, such as "pre".
 inline const std::string& placement_name(Placement placement) {
   return placement_names()[static_cast<size_t>(placement)];
 }
 
-// Throws Error for any other name.
+// Returns the placement of this name. Throws Error for any other name.
 inline Placement placement_from_name(std::string_view name) {
   const Choices& names = placement_names();
   const auto found = std::find(names.begin(), names.end(), name);
@@ -69,7 +73,7 @@ inline Placement placement_from_name(std::string_view name) {
   return static_cast<Placement>(found - names.begin());
 }
 
-// Whether blocks of this placement have norms. The others were invented to do without.
+// Whether blocks of this placement have norms.
 constexpr bool has_norms(Placement placement) {
   return placement >= Placement::pre && placement <= Placement::residual_free;
 }

@@ -26,11 +26,12 @@ class Observer {
   virtual void on_output_gradient(const Module& module, const Tensor& dy) = 0;
 };
 
-// Mean, sample std (n − 1; NaN for n = 1), root mean square and Frobenius norm over all elements; sums in
-// double, variance in two passes. Throws Error for integers.
+// Mean, sample standard deviation (n − 1; NaN for n = 1), root mean square and Frobenius norm over all elements, summed
+// in double, the variance in two passes.
 struct Moments {
   double mean = 0, std = 0, rms = 0, norm = 0;
 };
+// Returns the moments of x. Throws Error for integers.
 Moments moments_of(const Tensor& x);
 
 // The share of a row x along 1 = (1, …, 1) is its cosine with it, (x · 1) / (√C |x|): 1 where all elements

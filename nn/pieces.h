@@ -25,6 +25,7 @@
 
 namespace isobar {
 
+// From this number of parameters on, micro-batches run one after the other.
 constexpr int64_t large_model = int64_t{1} << 22;
 
 // Calls loss_of(piece), a single number, for each piece, 0 … pieces − 1, on a tape of its own, and adds the

@@ -1,10 +1,9 @@
-// Gradient diagnosis: what is probably wrong with a backward, from the evidence alone.
+// Gradient diagnosis: finds the likely cause of a wrong backward pass from the numbers alone.
 //
-// J is the Jacobian by differences, (numbers of y, numbers of the input); T is the Jacobian by the tape. A
-// wrong backward leaves a recognizable pattern in T: T = 2J, T = Jᵀ, T is J with all but the last
-// contributions to a weight erased, T − J lies along ones in each row. gradient_diagnosis.cpp has the table
-// of the rules, diagnosis/ the rules, one function each; the first one that holds gives the diagnosis. Where
-// none does, the cause is `unknown`.
+// J is the Jacobian by differences, (elements of y, elements of the input); T is the Jacobian by the tape. A wrong
+// backward pass leaves a pattern in T: T = 2J, T = Jᵀ, T is J with only the last contribution to a weight, T − J is
+// proportional to ones in each row. gradient_diagnosis.cpp has the table of rules, and diagnosis/ the rules, one
+// function each. The first rule that holds gives the diagnosis. If none holds, the cause is `unknown`.
 #pragma once
 
 #include <string_view>
@@ -43,9 +42,10 @@ enum class Cause {
   attention,       // attention's own: softmax's sum, heads
 };
 
-// "transposed", "missing term", …
+// Returns the name of a cause, such as "transposed" or "missing term".
 std::string_view name_of(Cause cause);
 
+// The likely cause of a wrong gradient, as diagnose() finds it.
 struct Diagnosis {
   Cause cause = Cause::none;
   // One line: how T differs from J, and what to look for. Begins with the input's name.
@@ -53,8 +53,8 @@ struct Diagnosis {
   int rank = 0;  // the place of its rule in the table: the lower, the plainer the explanation
 };
 
-// The causes of the wrong gradients among those of one function, one for each; Cause::none where the largest
-// relative error is at most `tolerance`. Seen together they tell more than one by one.
+// Returns the likely cause of each wrong gradient of one function, and Cause::none for a gradient whose largest relative
+// error is at most `tolerance`. Pass all gradients of a function together: some causes show in several of them.
 std::vector<Diagnosis> diagnose(const std::vector<Jacobian>& all, double tolerance = 1e-6);
 Diagnosis diagnose(const Jacobian& jacobian, double tolerance = 1e-6);
 

@@ -20,9 +20,9 @@
 
 namespace isobar {
 
-// Makes the layer, f32 or f64, with the same initial weights in every call.
+// A function that makes the layer, f32 or f64, with the same initial weights in every call.
 using LayerMaker = std::function<std::unique_ptr<Module>()>;
-// Calls a layer of several inputs. y may be one of its outputs, or a sum of several.
+// A function that calls a layer of several inputs. It may return one of the outputs, or a sum of several.
 using LayerCall = std::function<Tensor(Module& layer, const std::vector<Tensor>& inputs)>;
 
 // One example input, or several.
@@ -66,6 +66,7 @@ struct CheckLayerOptions {
   std::function<void(const std::string& check)> progress = nullptr;
 };
 
+// The result of one check.
 struct LayerCheck {
   enum Outcome { passed, failed, skipped };
   std::string name;

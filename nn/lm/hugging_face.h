@@ -15,9 +15,11 @@
 
 namespace isobar {
 
+// The models whose names of tensors are supported.
 enum class HuggingFaceLayout { llama, gpt2 };
-// "llama" or "gpt2"; throws Error for another.
+// Returns the layout named "llama" or "gpt2". Throws Error for another name.
 HuggingFaceLayout layout_from_name(const std::string& name);
+// Returns "llama" or "gpt2".
 std::string name_of(HuggingFaceLayout layout);
 
 // Throws Error naming the first setting of the model that the layout cannot say.

@@ -14,8 +14,10 @@
 
 namespace isobar {
 
+// How a model knows the positions of tokens: rotary (rope()), or a learned embedding for each position.
 enum class Positions { rope, learned };
 
+// The configuration of a LanguageModel.
 struct LanguageModelConfig {
   int64_t vocab_size = 6400;
   int64_t block_size = 512;  // the longest sequence, in tokens

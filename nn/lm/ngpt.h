@@ -17,6 +17,7 @@
 
 namespace isobar {
 
+// The configuration of an NGPT.
 struct NGPTConfig {
   int64_t vocab_size = 6400;
   int64_t block_size = 512;
@@ -44,7 +45,7 @@ struct LearnedScale : Module {
   void fields(Fields& f) override { f("weight", weight); }
 };
 
-// Both a start at 0.05.
+// A block of NGPT: h (B, T, n_embd) → (B, T, n_embd). Both vectors a start at 0.05.
 struct NGPTBlock : Module {
   int64_t n_head;
   double rope_base;
