@@ -110,8 +110,8 @@ TEST_CASE("a missing file, a missing heading and a missing picture are dead link
   CHECK(dead("<img src=\"page.png\">") == Words{"page.png"});
 }
 
-TEST_CASE("the README names the texts as the files of claims do") {
-  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/README.md");
+TEST_CASE("the experiments' README names the texts as the files of claims do") {
+  const std::string readme = file_text(ISOBAR_SOURCE_DIR "/experiments/README.md");
   for (const claims::ClaimFile& file : claims::builtin_claims()) {
     CAPTURE(file.source.id);
     for (const std::string& words : {file.source.title, file.source.author, file.source.address})
