@@ -1,4 +1,4 @@
-// What an op takes at least, by its kind and its shapes; and the marks that ops set on a profile's timeline.
+// The least cost of an op, by its category and shapes; and the marks of ops on the timeline of a profile.
 //
 //   product       2 · M · N · K flops forward, and the same again for each input that wants a gradient
 //   convolution   2 flops for each value of a window, channel and output, and the same again for each input
@@ -15,7 +15,7 @@
 
 namespace isobar {
 
-// Flops, bytes, rows and product of the op, and its module.
+// Returns the flops, bytes, rows and product of the op, and its module.
 Activity cost_of(const Node& node, Activity::Part part);
 
 // The interval that ends now was spent on the op, if this thread has a profile: to compute it, and in its

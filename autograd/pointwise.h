@@ -9,9 +9,10 @@
 //                      scalar(alpha), channel(weight), channel(bias));
 //   }
 //
-// The lambda is called with three types of values. With vector registers (core/kernels/lane.h) it computes y in one pass
-// over memory. With registers and their derivatives (core/kernels/dual.h) it computes y again in the backward pass, and
-// all gradients, in one pass. With tensors it is the composed form, for tapes of higher order.
+// The lambda is called with three types of values. With vector registers (core/kernels/lane.h) it computes y
+// in one pass over memory. With registers and their derivatives (core/kernels/dual.h) it computes y again in
+// the backward pass, and all gradients, in one pass. With tensors it is the composed form, for tapes of
+// higher order.
 //
 // Of this library's headers only this one needs the library's compiler options: a program that includes it
 // links isobar::pointwise (find_package(isobar COMPONENTS pointwise)).
@@ -40,8 +41,8 @@ struct ChannelArgument {
   const char* name;
   std::optional<double> absent;
 };
-// Returns an argument of pointwise() from a tensor whose shape is that of the last dimensions of y. If `absent` is
-// given, an undefined tensor is read as that number, and gets no gradient. `name` is for errors.
+// Returns an argument of pointwise() from a tensor whose shape is that of the last dimensions of y. If
+// `absent` is given, an undefined tensor is read as that number, and gets no gradient. `name` is for errors.
 inline ChannelArgument channel(const Tensor& numbers, const char* name = "a channel",
                                std::optional<double> absent = {}) {
   return {numbers, name, absent};

@@ -1,15 +1,15 @@
-// Recording: this thread's recording state. One struct holds everything that an op does not get as an
-// argument; the classes below change it for a block of code and restore it.
+// Recording: the recording state of a thread. One struct has all that an op uses besides its arguments. The
+// classes below change it in a block of code and restore it.
 //
 //   const NoTape pause;                        // nothing is recorded until the end of the block
 //   const Scope scope("blocks.3.self_attn");   // ops belong to the module of this name
 //
-// Every thread has a recording of its own. Kernels on other threads never read it.
+// Every thread has its own recording. Kernels on other threads never read it.
 //
 // A result that is computed without a tape from trainable tensors is a constant. A later tape of the same
-// thread takes it as one; a tape of another thread refuses it, because the other thread was probably meant to
-// record there, and the gradient would be lost without a word. For this, such a result has the mark of its
-// thread. Results under NoTape, and of detach(), are meant to be constants and have no mark.
+// thread uses it as a constant. A tape of another thread throws Error, because that gradient would probably
+// be lost by mistake. To find this, such a result has the mark of its thread. Results under NoTape, and of
+// detach(), are intended as constants and have no mark.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Tape;
 class TapeListener;
 class Evaluation;
 
-// A name that lives as long as the program, because nodes keep its address. Null by default.
+// A name that lives as long as the program, because nodes store its address. Null by default.
 class ScopeName {
  public:
   constexpr ScopeName() = default;
@@ -37,13 +37,13 @@ class ScopeName {
 };
 
 struct Recording {
-  Tape* tape = nullptr;              // the innermost one that lives on this thread
-  uint64_t pieces = 0;               // the step of which a piece (nn/pieces.h) runs on this thread, or 0
-  uint64_t paused_through = 0;       // tapes up to this serial number do not record now
-  bool counts_targets = false;       // the loss of the piece is weighed by Tape::targets_of()
-  bool unmarked = false;             // within NoTape: results without a tape are meant to be constants
-  uint64_t mark = 0;                 // of this thread's results without a tape; 0 before the first one
-  TapeListener* listener = nullptr;  // sees what is recorded and walked back
+  Tape* tape = nullptr;         // the innermost one that lives on this thread
+  uint64_t pieces = 0;          // the step of which a piece (nn/pieces.h) runs on this thread, or 0
+  uint64_t paused_through = 0;  // tapes up to this serial number do not record now
+  bool counts_targets = false;  // the loss of the piece is weighted by Tape::targets_of()
+  bool unmarked = false;        // within NoTape: results without a tape are intended as constants
+  uint64_t mark = 0;            // the mark of results of this thread without a tape; 0 before the first one
+  TapeListener* listener = nullptr;  // is notified of recorded nodes and of the backward pass
   Evaluation* evaluation = nullptr;  // the innermost one (nn/model.h) on this thread
   ScopeName scope;                   // the module that records, "blocks.3.self_attn"
 };
@@ -56,8 +56,8 @@ void watch_thread_end();
 // The mark of this thread, which no other thread of the program ever has.
 uint64_t thread_mark();
 
-// Restores this thread's recording at the end of a block, except its mark, and except tape and listener: these
-// enter and leave their lists themselves, in any order.
+// Restores this thread's recording at the end of a block, except its mark, and except tape and listener:
+// these enter and leave their lists themselves, in any order.
 class RecordingGuard {
  public:
   [[nodiscard]] RecordingGuard() : before_(recording) {}
@@ -74,14 +74,14 @@ class RecordingGuard {
   Recording before_;
 };
 
-// Names the part of the program that records, such as a module. Errors, prints of a tape and Tape::next_rng()
-// use the name. A text is interned, which costs a lookup; a ScopeName costs nothing.
+// Names the part of the program that records, such as a module, in a block of code. Errors, printed tapes and
+// Tape::next_rng() use the name. A text is interned, which costs a lookup; a ScopeName costs nothing.
 class Scope {
  public:
   [[nodiscard]] explicit Scope(ScopeName name) { recording.scope = name; }
   [[nodiscard]] explicit Scope(std::string_view text) : Scope(intern(text)) {}
 
-  // A copy of `text` that lives as long as the program; the same for equal texts.
+  // Returns a copy of `text` that lives as long as the program; the same copy for equal texts.
   static ScopeName intern(std::string_view text);
 
  private:
@@ -106,8 +106,8 @@ class AsCaller {
   Evaluation* const evaluation_;
 };
 
-// Stops recording: results are constants, for tapes of other threads too. A tape that opens inside the block
-// records, and sees tensors of the paused tape as leaves.
+// Stops recording in a block of code: results are constants, for tapes of other threads too. A tape that is
+// opened inside the block records; for it the tensors of the paused tape are leaves.
 class NoTape {
  public:
   [[nodiscard]] NoTape();

@@ -1,21 +1,22 @@
-// Tape: a scope that records. While one is alive on this thread, every op on tensors that need gradients
-// appends a node; backward() walks the nodes from last to first and adds a gradient to every trainable
+// Tape: a scope that records. While a tape is alive on this thread, every op on tensors that need gradients
+// appends a node. backward() goes through the nodes in reverse order and adds a gradient to every trainable
 // leaf.
 //
 //   Tape tape;                                   // recording starts here
 //   Tensor loss = mean(square(matmul(x, w)));
-//   tape.backward(loss);                         // w.grad() is set; nodes are freed on the way down
+//   tape.backward(loss);                         // w.grad() is set; each node is freed after its use
 //
-// Creation order is a topological order, so the walk is a loop: no search, no recursion. A walk visits what
-// the loss depends on, and drops each node that it has used. Losses that share no node can be walked in any
-// order. Tapes nest, and end in any order; an inner tape sees the outer one's tensors as leaves,
-// whose gradients gradient() gives: a backward() that would lose one throws. A tape belongs to the thread that
-// made it; another one may only end it, while the first opens and closes none.
+// The order of recording is a topological order, so the backward pass is a loop, without search or recursion.
+// It visits the nodes on which the loss depends, and frees each one after its use. Losses that share no node
+// can be processed in any order. Tapes can be nested, and may end in any order. For an inner tape the tensors
+// of the outer tape are leaves: gradient() returns their gradients, and a backward() that would lose one
+// throws Error. A tape belongs to the thread that made it. Another thread may only destroy it, while the
+// first one opens and closes no tape.
 //
-// What another thread computes is not recorded here, so an op refuses it: a tensor that is recorded on a tape
-// of another thread, and one that another thread computed without a tape from trainable tensors. Record on a
-// tape of that thread, take leaf_gradients() there and add them up, as backward_in_pieces() of nn/pieces.h
-// does; or detach() what is meant to be a constant.
+// Work of other threads is not recorded here. So an op throws Error for a tensor that is recorded on a tape
+// of another thread, and for one that another thread computed without a tape from trainable tensors. Record
+// on a tape of that thread, call leaf_gradients() there and add the gradients, as backward_in_pieces() of
+// nn/pieces.h does; or detach() a tensor that is meant to be a constant.
 #pragma once
 
 #include <functional>
@@ -31,18 +32,18 @@
 
 namespace isobar {
 
-// Which inputs of a node need a gradient; a closure can skip the others.
+// The inputs of a node that need a gradient. A closure can skip the others.
 class Wants {
  public:
   void set(size_t input) { bits_ |= input < 64 ? uint64_t{1} << input : 0; }
-  // Inputs from the 65th on always count as wanted.
+  // Whether this input needs a gradient; always true from the 65th input on.
   bool operator[](size_t input) const { return input >= 64 || (bits_ >> input & 1) != 0; }
 
  private:
   uint64_t bits_ = 0;
 };
 
-// An array that is filled and freed in every step.
+// A vector that is filled and freed in every step; its memory is cached.
 template <class T>
 using TapeVector = std::vector<T, ObjectAllocator<T>>;
 
@@ -55,13 +56,14 @@ struct Node {
     static constexpr int64_t constant = -1, absent = -2;  // absent: an undefined tensor, as a missing bias
     int64_t slot;                                         // on the tape, or one of these
     Shape shape;
-    // The version of the storage when the op read it; backward throws where it has changed.
+    // The version of the storage when the op read it. The backward pass throws Error if it has changed.
     const Version* version;
     uint64_t stamp;
     const void* id;  // of the tensor, which may be gone
   };
 
-  // What the op's least cost follows from (op_costs.h); a plain one reads its inputs and writes its result.
+  // The category of the op, from which op_costs.h computes its least cost. A plain op reads its inputs and
+  // writes its result.
   enum class Kind : uint8_t { plain, product, product_loss, convolution, attention, view, lookup };
 
   const char* name = "";
@@ -73,12 +75,13 @@ struct Node {
   const Version* version = nullptr;  // of the output, as for the inputs
   uint64_t stamp = 0;
   TapeVector<Input> inputs;
-  // True for a node whose backward adds to the sums of its inputs' gradients itself, as one that a tape elsewhere
-  // continues. On entry of backward(), dx then holds these sums so far.
+  // True for a node whose backward() itself adds to the sums of its inputs' gradients. On entry of
+  // backward(), dx then holds the sums so far.
   bool continues_sums = false;
 
   virtual ~Node() = default;
-  // Sets dx to the gradients of the inputs, given dy, that of the output; undefined means none.
+  // Sets dx to the gradients of the inputs, given the gradient dy of the output. An undefined tensor means no
+  // gradient.
   virtual void backward(Tensor dy, Wants wants, std::span<Tensor> dx) = 0;
 
   std::string place() const { return place_of(name, scope != nullptr ? *scope : ""); }
@@ -116,16 +119,16 @@ struct ClosureNode final : Node {
 };
 
 struct TapeOptions {
-  // Keep nodes and record the backward itself, so that gradient() can be applied to its own result. Fused ops
-  // then run as their composed forms.
+  // Keeps the nodes and records the backward pass too, so that gradient() can be applied to its own result
+  // (PyTorch's create_graph). Fused ops then run as their composed forms.
   bool higher_order = false;
-  // Throw NotFinite at the first op, forward or backward, whose result is not finite.
+  // Throws NotFinite at the first op, forward or backward, whose result is not finite.
   bool detect_anomaly = false;
-  // Draws dropout's masks; another one for each tape: `.rng = rng.split(step)`, and with micro-batches
-  // `.rng = rng.split(step).split(micro_batch)`.
+  // Draws the masks of dropout. Pass another one to each tape: `.rng = rng.split(step)`, and with
+  // micro-batches `.rng = rng.split(step).split(micro_batch)`.
   std::optional<Rng> rng = std::nullopt;
-  // This tape is meant to repeat the masks of an earlier one. Without it, backward() and gradient() refuse a
-  // step one of whose random ops drew with a key that has drawn for the same weights before; see check_draws().
+  // Allows this tape to repeat the masks of an earlier one. Otherwise backward() and gradient() throw Error
+  // if a random op used a key that was used for the same weights in an earlier step; see check_draws().
   bool again = false;
 };
 
@@ -155,53 +158,56 @@ class Tape {
   ~Tape();
   Tape(const Tape&) = delete;
 
-  // The innermost tape of this thread that records, or null.
+  // Returns the innermost tape of this thread that records, or null.
   static Tape* active() {
     Tape* const tape = recording.tape;
     return tape != nullptr && tape->serial_ > recording.paused_through ? tape : nullptr;
   }
 
-  // Adds d (Σ dy · y) / d leaf to grad() of every trainable leaf, and drops each node that it has used. dy has
-  // y's shape and dtype; a loss, which is a single number, needs none. Throws Error, and changes no gradient,
-  // unless y was recorded here; where it needs a node that an earlier walk has used, or a value that was
-  // overwritten after it was recorded; for a closure's gradient of a wrong shape; for a gradient of a value of an
-  // outer tape that records; and for a leaf whose gradient an optimizer's step on this thread has left, because
-  // neither a model's fields() nor an optimizer lists it.
+  // Adds d (Σ dy · y) / d leaf to grad() of every trainable leaf, and frees each node after its use. dy has
+  // the shape and dtype of y; a loss, which is a single number, needs none. Throws Error, and changes no
+  // gradient, if y was not recorded here; if it needs a node that an earlier backward pass has used, or a
+  // value that was overwritten after it was recorded; if a closure returns a gradient of a wrong shape; if a
+  // value of an outer tape that records would get a gradient; and for a leaf that still has a gradient from
+  // before an optimizer's step on this thread, because neither fields() of a model nor an optimizer lists it.
   void backward(const Tensor& y, const Tensor& dy = {});
-  // What that backward would add to grad() of each trainable leaf that y depends on, in order of first use;
-  // grad() stays untouched.
+  // Returns what backward() would add to grad() of each trainable leaf on which y depends, in the order of
+  // first use. grad() does not change.
   std::vector<LeafGradient> leaf_gradients(const Tensor& y, const Tensor& dy);
-  // d (Σ dy · y) / d x for each x (leaf or not), zeros where y does not depend on it; grad() stays untouched.
-  // dy undefined means ones. On a higher-order tape the result is itself recorded here. Throws Error for a
-  // trainable x that an op before y read as a constant, because it was not trainable then.
+  // Returns d (Σ dy · y) / d x for each x, which need not be a leaf; zeros if y does not depend on it. grad()
+  // does not change. An undefined dy means ones. On a higher-order tape the result is recorded here. Throws
+  // Error for a trainable x that an op read as a constant, because it was not trainable then.
   std::vector<Tensor> gradient(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& dy = {});
 
   const TapeOptions& options() const { return options_; }
-  // The tape's number; no other tape ever has the same.
+  // The number of the tape, which no other tape ever has.
   uint64_t serial() const { return serial_; }
-  // Ops recorded so far, and those still held.
+  // The number of ops that were recorded so far.
   size_t recorded() const { return recorded_; }
+  // The nodes that are not freed yet.
   std::vector<const Node*> nodes() const;
-  // Trainable tensors and tensors of outer tapes that were used, in order of first use.
+  // The trainable tensors, and tensors of outer tapes, that were used, in the order of first use.
   std::vector<Tensor> leaves() const;
-  // An Rng for a random op: a function of TapeOptions::rng, the module path, and the number of earlier calls
-  // on that path. Throws Error without TapeOptions::rng.
+  // Returns an Rng for a random op: a function of TapeOptions::rng, the path of the module, and the number of
+  // earlier calls on that path. Throws Error without TapeOptions::rng.
   Rng next_rng();
-  // For a random op, which draws with this key. (next_rng() calls it.)
+  // Records that a random op draws with this key. next_rng() calls it.
   void note_draw(uint64_t key);
-  // What random ops have drawn with since the last call, for check_draws(); nothing with TapeOptions::again.
+  // Returns the keys of random ops since the last call, for check_draws(); none with TapeOptions::again.
   DrawnKeys take_draws() { return std::exchange(drawn_, {}); }
-  // For a cross-entropy, whose result is `loss`, in a piece (nn/pieces.h).
+  // Records the numbers of targets of a cross-entropy, whose result is `loss`, for nn/pieces.h.
   void note_targets(const Tensor& loss, const TargetCount& targets);
-  // The targets of the cross-entropies that y depends on, by ops of this tape that no backward has used up.
+  // Returns the numbers of targets of the cross-entropies on which y depends, by nodes that are not freed
+  // yet.
   TargetCount targets_of(const Tensor& y) const;
-  // The slot of the next op, and whether y was recorded here in slot `first` or later.
+  // The slot of the next op.
   int64_t next_slot() const { return first_ + static_cast<int64_t>(slots_.size()); }
+  // Whether y was recorded here in slot `first` or later.
   bool holds(const Tensor& y, int64_t first) const {
     return raw::slot(y).tape == serial_ && raw::slot(y).index >= first;
   }
-  // Whether an op on x is recorded here. Throws Error, naming `op`, where x was computed on a tape that has
-  // ended. (A part of this one that a backward has used up is refused by the next backward that needs it.)
+  // Whether an op on x is recorded here. Throws Error, naming `op`, if x was computed on a tape that has
+  // ended. (If a backward pass has freed the node of x on this tape, the next one that needs it throws.)
   bool needs_gradient(const Tensor& x, const char* op = "tape") const {
     return x.defined() && (raw::slot(x).tape == serial_ || x.trainable() || is_outer(x, op));
   }
@@ -257,37 +263,37 @@ class Tape {
   bool walking_ = false;
 };
 
-// For the end of a step's backward, whose random ops drew with these keys: each of the step's leaves keeps
-// those of its first and of its last step. Throws Error where one of the keys is among these already. So a key
-// that all steps share is found in the second step, and keys that repeat, as those of the batches of an epoch,
-// at the first one that returns. load_state() of nn/model.h begins anew.
+// Called at the end of a backward pass with the keys that its random ops used. Each leaf stores the keys of
+// its first and of its last step. Throws Error if one of the keys is stored already. So a key that all steps
+// share is found in the second step, and keys that repeat, such as those of the batches of an epoch, at the
+// first repetition. load_state() of nn/model.h forgets them.
 void check_draws(DrawnKeys keys, std::span<const Tensor> leaves);
 void forget_draws(const Tensor& leaf);
 
-// The age that the leaf's gradient has once a backward has added to it: that of its first part. Where a step on
-// this thread was taken since and left that part, which is not zero, the sum goes across steps, and an optimizer
-// that has the leaf refuses it: the leaf would move by both, as where the loss of a generator reaches its
-// discriminator.
+// Returns the age of the leaf's gradient after a backward pass has added to it: the age of its first part. If
+// an optimizer made a step on this thread since then and did not use that part, which is not zero, the sum is
+// across steps, and an optimizer that has the leaf throws Error. Otherwise the leaf would move by both
+// gradients, as when the loss of a generator reaches its discriminator.
 GradientAge age_of_sum(const Tensor& leaf);
 
-// True when the active tape wants second derivatives: a fused op then returns its composed form.
+// Whether the active tape has .higher_order: a fused op then returns its composed form.
 bool composed_wanted();
 
-// Thrown where detect_anomaly finds NaN or infinity.
+// The error that detect_anomaly throws for NaN or infinity.
 class NotFinite : public Error {
  public:
   using Error::Error;
 };
 
-// False when x holds NaN or infinity.
+// Whether x has neither NaN nor infinity.
 bool all_finite(const Tensor& x);
 
-// The tensor for a gradient of dy's shape and dtype: dy itself where it has no other owner, else a new
-// tensor. For closures that take dy by value.
+// Returns a tensor for a gradient of the shape and dtype of dy: dy itself if it has no other owner, otherwise
+// a new tensor. It is for closures that take dy by value.
 Tensor room_for_gradient(const Tensor& dy);
 
-// The name of an op, which nodes keep by its address: a string literal, or a text that Scope::intern() made;
-// and its kind, as in record({"matmul", Node::Kind::product}, …).
+// The name of an op, of which nodes store the address: a string literal, or a text that Scope::intern() made.
+// It may also have the category of the op, as in record({"matmul", Node::Kind::product}, …).
 class OpName {
  public:
   using Kind = Node::Kind;
@@ -310,8 +316,8 @@ struct fmt::formatter<isobar::OpName> : isobar::TextFormatter {};
 
 namespace isobar {
 
-// The inputs of an op: a braced list of tensors, or pointers to them. An undefined tensor (an absent bias)
-// is allowed.
+// The inputs of an op: a braced list of tensors, or a vector of pointers to them. An undefined tensor, such
+// as an absent bias, is allowed.
 struct OpInputs : std::span<const Tensor* const> {
   struct Reference {
     Reference(const Tensor& tensor) : pointer(&tensor) {}
@@ -323,25 +329,25 @@ struct OpInputs : std::span<const Tensor* const> {
   OpInputs(const std::vector<const Tensor*>& pointers) : span(pointers) {}
 };
 
-// For record(): whether an input is trainable, or was computed from trainable tensors; and gives a result of
-// such inputs that is not recorded the mark of this thread (recording.h).
+// For record(): whether an input is trainable, or was computed from trainable tensors.
 inline bool any_trainable(std::span<const Tensor* const> inputs) {
   for (const Tensor* x : inputs)
     if (x->defined() && (x->trainable() || raw::slot(*x).tape != 0)) return true;
   return false;
 }
-// The mark of another thread on x, for an op that no tape of this thread records, or 0. Throws Error, naming `op`,
-// where x is recorded on a living tape, which is another thread's.
+// Returns the mark of another thread on x, or 0, for an op that no tape of this thread records. Throws Error,
+// naming `op`, if x is recorded on a living tape of another thread.
 uint64_t foreign_mark(const char* op, const Tensor& x);
+// Gives y, which was computed without a tape from trainable tensors, the mark of this thread (recording.h).
 void mark_constant(const char* op, const Tensor& y, std::span<const Tensor* const> inputs);
 
-// The last call of every op, after y = op(inputs) has been computed; `closure` maps dy to the inputs'
-// gradients. Inputs are all tensors whose numbers the closure reads, constants such as masks and indices too:
-// backward refuses those that were overwritten. Without an active tape, or where no input needs a gradient, y
-// is returned as a constant, with this thread's mark where it depends on trainable tensors. The tape sums
-// gradients of inputs that were broadcast to y's extents. Throws Error where an input belongs to a tape that
-// has ended or to another thread, where y is itself one of the inputs, is trainable, or was recorded before;
-// with detect_anomaly NotFinite, where y is not finite.
+// Records an op. It is the last call of every op, after y = op(inputs) was computed; `closure` maps dy to the
+// gradients of the inputs. The inputs are all tensors whose values the closure reads, with constants such as
+// masks and indices: the backward pass throws Error if one was overwritten. Without an active tape, or if no
+// input needs a gradient, y is returned as a constant. The tape sums the gradient of an input that was
+// broadcast. Throws Error if an input belongs to a tape that has ended or to another thread, and if y is one
+// of the inputs, is trainable, or was recorded before. With detect_anomaly it throws NotFinite if y is not
+// finite.
 template <class Closure>
 Tensor record(OpName name, Tensor y, const OpInputs& inputs, Closure&& closure) {
   Tape* const tape = Tape::active();

@@ -1,8 +1,8 @@
-// TapeListener: sees what this thread records and walks back, as it happens. TapeTrace (tape_trace.h) is the
-// one that notes it.
+// TapeListener: is notified of each node that this thread records, and of each step of the backward pass.
+// TapeTrace (tape_trace.h) is a listener that stores them.
 //
-// A listener belongs to its thread and sees the tapes of that thread only. Of several listeners, the
-// innermost one sees them. Listeners end in any order, also on another thread that the listener was given to.
+// A listener belongs to its thread and is notified of the tapes of that thread only. If there are several
+// listeners, the innermost one is notified. Listeners end in any order, also on another thread.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ class TapeListener {
   TapeListener(const TapeListener&) = delete;
   TapeListener& operator=(const TapeListener&) = delete;
 
-  // A tape, which is known by its serial number, has recorded a node.
+  // Called after a tape, which is identified by its serial number, has recorded a node.
   virtual void recorded(uint64_t tape, const Node& node, const Tensor& y,
                         std::span<const Tensor* const> inputs) = 0;
-  // The backward of a node begins.
+  // Called before the backward of a node.
   virtual void walking(uint64_t tape, const Node& node, const Tensor& dy) = 0;
-  // It gave the gradients dx, which are not yet summed to the inputs' shapes. Not called where it threw.
+  // Called after the backward of a node, with the gradients dx, which are not yet summed to the shapes of the
+  // inputs. Not called if it threw.
   virtual void walked(uint64_t tape, const Node& node, std::span<const Tensor> dx) = 0;
 
  private:

@@ -1,5 +1,5 @@
-// Matrix products by our own kernel, cut into tiles over our own threads. Each element is one chain of fused
-// multiply-adds in the order of K, whatever the shape, the tiles, the threads and the CPU.
+// Matrix products by our own kernel, in tiles that several threads compute. Each element is one chain of
+// fused multiply-adds in the order of K. It does not depend on the shape, the tiles, the threads and the CPU.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,17 @@ struct Strided {
   int64_t row = 0, column = 1;
 
   T* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
-  // From (i, j) on.
+  // The matrix that starts at (i, j).
   Strided from(int64_t i, int64_t j) const { return {data != nullptr ? at(i, j) : nullptr, row, column}; }
   Strided transposed() const { return {data, column, row}; }
-  // Whether its rows are stored one after the other; else its columns are.
+  // Whether rows are contiguous; otherwise columns are.
   bool by_rows(int64_t columns) const { return column == 1 && row >= columns; }
   operator Strided<const T>() const requires(!std::is_const_v<T>) { return {data, row, column}; }
 };
 
-// C (m, n) = start (m, n) + A (m, k) · B (k, n). Without data, start is zero; it is C itself where C += A · B,
-// and {bias, 0} repeats a row. A and B have contiguous rows or columns, C contiguous rows. Every dimension and
-// step is below 2^31. T is float or double.
+// C (m, n) = start (m, n) + A (m, k) · B (k, n). Without data, start is zero; it is C itself where C += A ·
+// B, and {bias, 0} repeats a row. A and B have contiguous rows or columns, C contiguous rows. Every dimension
+// and step is below 2^31. T is float or double.
 template <class T>
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
@@ -35,7 +35,7 @@ struct Gemm {
   Strided<const T> start = {};
   Strided<T> c = {};
 
-  // The part of it that gives C from (i, j) on, at most this large.
+  // The tile of C that starts at (i, j), at most this large.
   Gemm tile(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
     return {std::min(rows, m - i), std::min(columns, n - j), k,           a.from(i, 0),
             b.from(0, j),          start.from(i, j),         c.from(i, j)};
@@ -44,13 +44,13 @@ struct Gemm {
   Gemm transposed() const {
     return {n, m, k, b.transposed(), a.transposed(), start.transposed(), c.transposed()};
   }
-  // C = start, the product where k is 0.
+  // Copies start to C: the product if k is 0.
   void copy_start() const {
     if (start.data == c.data) return;
     for (int64_t i = 0; i < m; ++i)
       start.data != nullptr ? std::copy_n(start.at(i, 0), n, c.at(i, 0)) : std::fill_n(c.at(i, 0), n, T{0});
   }
-  // For assert: whether the matrices have elements, stored as said above, and C those of no operand.
+  // For assert: whether all matrices have data and the layout above, and C does not alias A or B.
   bool valid() const {
     const bool no_c = m == 0 || n == 0, no_sums = no_c || k == 0;
     const void* const out = c.data;
@@ -62,19 +62,20 @@ struct Gemm {
   }
 };
 
-// Computes the product on all threads; inside parallel_for, on the calling thread. Throws Error for a dimension
-// of 2^31 or more.
+// Computes the product on all threads; inside parallel_for, on the calling thread. Throws Error for a
+// dimension of 2^31 or more.
 template <class T>
 void gemm(const Gemm<T>& product);
 
-// Who computes products. `openblas`: OpenBLAS where it is faster, which is for few multiply-adds; its bits are
-// those of the kernels that it chose for the CPU. It is held at one thread a call, in the program's own calls
-// too (openblas_set_num_threads(1)): its own threading changes bits with the thread count and slows skinny
-// products. Its tiles depend on the shape alone, so the bits do not depend on the number of threads.
+// The library that computes products. `openblas` uses OpenBLAS for products with few multiply-adds, where it
+// is faster; the results then depend on the kernels that it chose for the CPU. OpenBLAS is limited to one
+// thread for each call, also for calls of the program (openblas_set_num_threads(1)): with more threads its
+// results depend on their number, and narrow products are slower. Our tiles for it depend only on the shape,
+// so results do not depend on the number of threads.
 enum class Products { own, openblas };
 
-// For all threads, while it lives. OpenBLAS is a plugin, opened here for the first time. Throws Error where there
-// is none.
+// Sets the library for products in a block of code, for all threads. OpenBLAS is a plugin, which is loaded at
+// the first use. Throws Error if there is none.
 class WithProducts {
  public:
   [[nodiscard]] explicit WithProducts(Products wanted);
@@ -85,12 +86,13 @@ class WithProducts {
   const Products before_;
 };
 
-// "own" or "openblas"; throws Error for any other name.
+// Returns Products::own for "own" and Products::openblas for "openblas". Throws Error for any other name.
 Products products_from_name(const std::string& name);
 
-// Who computes products now: "own" or "OpenBLAS 0.3.21"; and by what: our own kernels by the registers that they
-// were built for ("AVX-512", "AVX2", "NEON"), OpenBLAS by those that it chose for this CPU ("SkylakeX", …).
+// Returns the library that computes products now: "own" or "OpenBLAS 0.3.21".
 std::string blas_version();
+// Returns the kernels of that library: the registers for which ours were built ("AVX-512", "AVX2", "NEON"),
+// or those that OpenBLAS chose for this CPU ("SkylakeX", …).
 std::string blas_core();
 
 }  // namespace isobar

@@ -14,8 +14,8 @@ namespace isobar {
 
 enum class Dtype : uint8_t { f32, f64, i32, i64, boolean };
 
-// The names, in the order of the enum. The element of a mask is a C++ bool of one byte, 0 or 1; a conversion to it is
-// `!= 0`.
+// The names, in the order of the enum. The element of a mask is a C++ bool of one byte, 0 or 1; a conversion
+// to it is `!= 0`.
 inline constexpr std::array<std::string_view, 5> dtype_names{"f32", "f64", "i32", "i64", "bool"};
 using DtypeElements = std::tuple<float, double, int32_t, int64_t, bool>;
 static_assert(sizeof(bool) == 1 && std::tuple_size_v<DtypeElements> == dtype_names.size());

@@ -2,8 +2,8 @@
 //
 //   check(x.ndim() == 2, "matmul: wanted a matrix, got {}", x.shape());
 //
-// A message names the op, what was wanted, what it got (with shapes), and the repair if it is known. Any thread may
-// throw and catch errors.
+// A message names the op, what was wanted, what it got (with shapes), and the repair if it is known. Any
+// thread may throw and catch errors.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,15 +29,16 @@ class Error : public std::runtime_error {
 
 [[noreturn]] void throw_error(std::string message);
 
-// Throws Error with the formatted message if `ok` is false, in every build. It is for mistakes of the caller; the
-// library's own are asserted.
+// Throws Error with the formatted message if `ok` is false, in every build. It is for mistakes of the caller;
+// the library's own are asserted.
 template <class... Args>
 void check(bool ok, fmt::format_string<Args...> format, Args&&... args) {
   if (!ok) [[unlikely]]
     throw_error(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// A formatter for fmt: writes x.text() for a type that has it, otherwise name_of(x). It takes no format options.
+// A formatter for fmt: writes x.text() for a type that has it, otherwise name_of(x). It takes no format
+// options.
 struct TextFormatter {
   constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
   auto format(const auto& x, fmt::format_context& context) const {

@@ -56,8 +56,8 @@ struct NamedTensor {
 // The texts that a setting may have.
 using Choices = std::vector<std::string>;
 
-// The values that a setting may have: numbers between two bounds, or one of several texts. For a list the limits hold
-// for each element. A visitor that takes values from users, such as a command line, checks them.
+// The values that a setting may have: numbers between two bounds, or one of several texts. For a list the
+// limits hold for each element. A visitor that takes values from users, such as a command line, checks them.
 struct Limits {
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool least_is_out = false, most_is_out = false;
@@ -89,8 +89,8 @@ class Fields {
  public:
   virtual ~Fields() = default;
 
-  // A parameter: a tensor that is trained and saved. An undefined tensor is skipped, so that a layer can list a bias
-  // that it does not have.
+  // A parameter: a tensor that is trained and saved. An undefined tensor is skipped, so that a layer can list
+  // a bias that it does not have.
   void operator()(std::string_view name, Tensor& parameter) {
     if (parameter.defined()) on_parameter(name, parameter);
   }
@@ -98,8 +98,8 @@ class Fields {
   void buffer(std::string_view name, Tensor& buffer) {
     if (buffer.defined()) on_buffer(name, buffer);
   }
-  // A part with fields of its own. An empty optional is skipped. Throws Error for a null pointer, and for a part that
-  // lists itself, at any depth.
+  // A part with fields of its own. An empty optional is skipped. Throws Error for a null pointer, and for a
+  // part that lists itself, at any depth.
   void operator()(std::string_view name, HasFields& part) { visit(name, part); }
   template <std::derived_from<HasFields> Part>
   void operator()(std::string_view name, const std::unique_ptr<Part>& part) {
@@ -111,8 +111,8 @@ class Fields {
   void operator()(std::string_view name, std::optional<Part>& part) {
     if (part.has_value()) visit(name, *part);
   }
-  // A list of parts or of parameters, as PyTorch's ModuleList and ParameterList: f("blocks", blocks) visits "blocks.0",
-  // "blocks.1", … in this order.
+  // A list of parts or of parameters, as PyTorch's ModuleList and ParameterList: f("blocks", blocks) visits
+  // "blocks.0", "blocks.1", … in this order.
   template <class Part>
   requires ListedPart<Part>
   void operator()(std::string_view name, std::vector<Part>& parts) {

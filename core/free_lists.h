@@ -1,6 +1,6 @@
-// FreeLists: blocks of several kinds that nobody uses, kept for the thread that gave them back, so that
-// taking one costs a few instructions and no lock. Blocks never go back to the system, and neither the lists
-// nor the blocks are destroyed: objects may outlive every static.
+// FreeLists: lists of unused blocks, for several sizes. A freed block is cached for the thread that freed it,
+// so taking one costs a few instructions and no lock. Blocks are never returned to the system, and neither
+// lists nor blocks are destroyed, because objects may outlive all static variables.
 //
 //   using Versions = FreeLists<Version, 1>;           // a Version has members next and next_list
 //   Version* version = Versions::take(0, new_slab);   // new_slab() returns fresh ones, linked by next
@@ -31,8 +31,9 @@ class FreeLists {
   }
 
  private:
-  // A thread that frees what others allocate, such as the gradients of pieces, gives away a list of this
-  // length: else its list would grow, and theirs would take slab after slab.
+  // A thread that frees blocks that others allocate, such as the gradients of micro-batches, hands a list of
+  // this length over to the shared lists. Otherwise its list would grow, and the others would allocate slab
+  // after slab.
   static constexpr int64_t longest = 4096;
 
   struct Lists {
@@ -40,8 +41,8 @@ class FreeLists {
     int64_t surplus[kinds];  // blocks freed less blocks taken since the list was last given away or fetched
     bool end_watched;        // whether a AtThreadEnd gives the blocks to the shared lists
   };
-  // Lists that threads gave away, and lists of threads that have ended, for the next thread that runs out;
-  // linked by next_list of their first blocks.
+  // Lists that threads handed over, and lists of threads that have ended, for the next thread without free
+  // blocks. They are linked by next_list of their first blocks.
   struct Shared {
     std::mutex mutex;
     Block* lists[kinds] = {};

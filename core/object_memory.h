@@ -1,6 +1,6 @@
-// Memory for small objects that come and go with every op: tensor handles, the nodes of a tape. Freed blocks
-// are kept by size for the thread that freed them, so that an allocation costs a few instructions and no
-// lock. Objects above 1 KiB come from the caching allocator; under AddressSanitizer all objects do.
+// Memory for small objects of which every op makes some: tensor handles, the nodes of a tape. Freed blocks
+// are cached by size for the thread that freed them, so an allocation costs a few instructions and no lock.
+// Objects above 1 KiB are allocated by the caching allocator, and with AddressSanitizer all objects are.
 //
 //   std::allocate_shared<Impl>(ObjectAllocator<Impl>());
 //   std::vector<Tensor, ObjectAllocator<Tensor>> adjoints;
@@ -11,13 +11,13 @@
 namespace isobar {
 
 namespace object_memory {
-// Any thread may call these, and free a block that another thread allocated. allocate() throws Error when the
-// system has no more memory.
+// Any thread may call these functions, and free a block that another thread allocated. allocate() throws
+// Error if the system has no more memory.
 void* allocate(size_t bytes);
 void release(void* block, size_t bytes) noexcept;
 }  // namespace object_memory
 
-// The same as a standard allocator.
+// A standard allocator that uses object_memory.
 template <class T>
 struct ObjectAllocator {
   using value_type = T;

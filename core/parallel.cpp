@@ -39,8 +39,8 @@ double cpu_quota() {
   return lowest;
 }
 
-// The CPUs that the process may run on. The kernel refuses a set of fewer CPUs than it could have, and
-// cpu_set_t has 1024.
+// Returns the number of CPUs on which the process may run. sched_getaffinity() fails with EINVAL if the mask is too small for
+// the machine; cpu_set_t has 1024 CPUs.
 int affinity() {
   for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
     const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(cpus),

@@ -2,10 +2,10 @@
 //
 //   parallel_for(rows, 64, [&](int64_t begin, int64_t end) { … });
 //
-// The range 0 … n − 1 is divided into chunks of `grain` indices; the last chunk may be shorter. Chunks depend on n and
-// grain only, never on the number of threads. So a kernel that combines the results of chunks in their order gives
-// bit-identical results for any number of threads. Exceptions of the body reach the caller. A nested call runs on one
-// thread.
+// The range 0 … n − 1 is divided into chunks of `grain` indices; the last chunk may be shorter. Chunks depend
+// on n and grain only, never on the number of threads. So a kernel that combines the results of chunks in
+// their order gives bit-identical results for any number of threads. Exceptions of the body reach the caller.
+// A nested call runs on one thread.
 #pragma once
 
 #include <algorithm>
@@ -34,16 +34,16 @@ class RangeBody {
 // Returns true in the body of a parallel_for(), on every thread including the caller's.
 inline bool inside_parallel();
 
-// Calls body(begin, end) for each chunk of 0 … n − 1, on several threads. Does nothing for n <= 0. Throws Error unless
-// grain > 0.
+// Calls body(begin, end) for each chunk of 0 … n − 1, on several threads. Does nothing for n <= 0. Throws
+// Error unless grain > 0.
 template <class F>
 void parallel_for(int64_t n, int64_t grain, const F& body);
 
 // Returns the number of chunks of parallel_for(n, grain, …).
 constexpr int64_t chunk_count(int64_t n, int64_t grain) { return (n + grain - 1) / grain; }
 
-// Calls body(i) for i = 0 … n − 1, in chunks as parallel_for(). For bodies that take much longer than a call, such as a
-// row of a tensor.
+// Calls body(i) for i = 0 … n − 1, in chunks as parallel_for(). For bodies that take much longer than a call,
+// such as a row of a tensor.
 template <class F>
 void parallel_each(int64_t n, int64_t grain, const F& body) {
   parallel_for(n, grain, [&](int64_t begin, int64_t end) {
@@ -55,10 +55,11 @@ constexpr int64_t grain_of_rows(int64_t size, int64_t elements) {
   return std::max<int64_t>(1, elements / std::max<int64_t>(size, 1));
 }
 
-// Sets the number of threads of parallel_for(), 1 … 1024. The default is available_threads(). Throws Error inside the
-// body of a parallel_for(). No other thread may be in parallel_for() during the call.
+// Sets the number of threads of parallel_for(), 1 … 1024. The default is available_threads(). Throws Error
+// inside the body of a parallel_for(). No other thread may be in parallel_for() during the call.
 //
-// This holds for the whole process: a program's own loops of TBB use no more threads either (tbb::global_control).
+// This holds for the whole process: a program's own loops of TBB use no more threads either
+// (tbb::global_control).
 void set_threads(int count);
 // Returns the number of threads of parallel_for().
 int threads();
@@ -75,7 +76,8 @@ class WithThreads {
   const int before_;
 };
 
-// Returns the number of threads that the process may use: its CPU affinity, bounded by the CPU quota of its cgroup.
+// Returns the number of threads that the process may use: its CPU affinity, bounded by the CPU quota of its
+// cgroup.
 int available_threads();
 
 // --- implementation

@@ -1,6 +1,6 @@
-// raw: operations that no tape records: views with any strides, copies, conversions and writing, for ops,
-// kernels, optimizers, initialization and files. A layer's forward uses the recorded contiguous(), clone()
-// and cast() of ops.h instead: results of this header have no gradient.
+// raw: operations that are not recorded: views with any strides, copies, conversions and writing. They are
+// for ops, kernels, optimizers, initialization and files. The forward pass of a layer uses the recorded
+// contiguous(), clone() and cast() of ops.h, because results of this header have no gradient.
 //
 //   const Tensor rows = raw::contiguous(x);
 //   Tensor y(x.shape(), x.dtype());
@@ -22,45 +22,47 @@ struct Access {
                      bool contiguous);
 };
 
-// The same storage under another shape, strides and offset, all in elements, the offset from x's origin.
-// Throws Error where an element would lie outside of the storage.
+// Returns a view of the same storage with another shape, strides and offset, in elements from the first
+// element of x. Throws Error if an element would be outside of the storage.
 Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
-// x if it is contiguous, else a contiguous copy.
+// Returns x if it is contiguous, otherwise a contiguous copy.
 Tensor contiguous(const Tensor& x);
 Tensor contiguous(Tensor&& x);
-// An independent contiguous copy; the same in another dtype.
+// Returns an independent contiguous copy.
 Tensor clone(const Tensor& x);
+// Returns a contiguous copy in another dtype.
 Tensor cast(const Tensor& x, Dtype dtype);
-// assign() of ops.h for a source of any origin, such as a saved state.
+// As assign() of ops.h, for a source of any origin, such as a saved state.
 void assign(Tensor& target, const Tensor& source);
 
-// The address of the element at the origin, for writing: values change through these two functions only. T
-// must be the dtype. `writer` is a text that lives as long as the program ("AdamW's step"): backward names it
-// in the error for a value that it needs and that was overwritten.
+// Returns the address of the first element, for writing. Values change through this function and write_any()
+// only. T must be the type of the dtype. `writer` is a text that lives as long as the program, such as
+// "AdamW's step": backward() names it in the error for a value that was overwritten.
 template <class T>
 T* write(Tensor& x, const char* writer = nullptr) {
   void* const place = Access::address(x, dtype_of<T>());
   Access::of(x).storage->version->count_write(writer);
   return static_cast<T*>(place);
 }
-// The same in any dtype, and for reading.
+// As write(), for any dtype.
 inline void* write_any(const Tensor& x, const char* writer) {
   Access::of(x).storage->version->count_write(writer);
   return Access::address(x, x.dtype());
 }
+// Returns the address of the first element, for reading.
 inline const void* address(const Tensor& x) { return Access::address(x, x.dtype()); }
 
 // The tensor's slot on a tape.
 inline TapeSlot slot(const Tensor& x) { return Access::of(x).slot; }
 
-// For fields() of models and for optimizers: notes that this trainable tensor belongs to them. Any thread may.
+// Records that fields() of a model, or an optimizer, lists this trainable tensor. Any thread may call it.
 inline void mark_listed(const Tensor& x) {
   Access::of(x).listing.store(Access::Listing::listed, std::memory_order_relaxed);
 }
 inline bool listed(const Tensor& x) {
   return Access::of(x).listing.load(std::memory_order_relaxed) != Access::Listing::none;
 }
-// For models: notes that another tensor takes the place of this one, until it is listed again.
+// Records that another tensor has replaced this one in its model, until it is listed again.
 inline void mark_replaced(const Tensor& x) {
   Access::Listing listed = Access::Listing::listed;
   Access::of(x).listing.compare_exchange_strong(listed, Access::Listing::replaced, std::memory_order_relaxed);
@@ -68,11 +70,11 @@ inline void mark_replaced(const Tensor& x) {
 inline bool replaced(const Tensor& x) {
   return Access::of(x).listing.load(std::memory_order_relaxed) == Access::Listing::replaced;
 }
-// When the gradient was set; a sum with an earlier one keeps that one's.
+// The time at which the gradient was set, as GradientAge; a sum has that of its first part.
 inline GradientAge& gradient_age(const Tensor& x) { return Access::leaf(x).age; }
 
 inline const std::shared_ptr<Storage>& storage(const Tensor& x) { return Access::of(x).storage; }
-// True when no other handle or tensor shares these numbers, so that overwriting them is safe.
+// Whether no other handle or tensor shares the storage, so that overwriting it is safe.
 inline bool sole_owner(const Tensor& x) {
   return Access::handle(x).use_count() == 1 && storage(x).use_count() == 1;
 }

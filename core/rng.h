@@ -5,11 +5,11 @@
 //   Rng rng(1);
 //   Tensor w = rng.split("block3.fc1").normal({512, 512}, 0, 0.02);
 //
-// Two draws from the same Rng give the same numbers: split it for each use. (parameters() of nn/model.h throws Error if
-// two parameters of a model were drawn with one key.) Normal numbers come from the
-// inverse of the normal distribution function (Wichura 1988, algorithm AS 241), never from a standard
-// library's distribution, whose results differ between libraries. Values are computed in double and rounded
-// to the tensor's dtype: an f32 and an f64 network of one Rng start from the same weights.
+// Two draws from the same Rng give the same numbers: split it for each use. (parameters() of nn/model.h
+// throws Error if two parameters of a model were drawn with one key.) Normal numbers come from the inverse of
+// the normal distribution function (Wichura 1988, algorithm AS 241), never from a standard library's
+// distribution, whose results differ between libraries. Values are computed in double and rounded to the
+// tensor's dtype: an f32 and an f64 network of one Rng start from the same weights.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,12 @@ class Rng {
   uint64_t below(uint64_t bound,
                  uint64_t index) const;  // draw `index`, in [0, bound); throws Error for bound 0
 
-  // Writes the uniform draws first, first + 1, …: much faster than one at a time. Throws Error unless first is even.
+  // Writes the uniform draws first, first + 1, …: much faster than one at a time. Throws Error unless first
+  // is even.
   void uniforms(uint64_t first, std::span<double> numbers) const;
 
-  // Returns a tensor, f32 or f64, whose element i is draw i, uniform in (low, high) before rounding to the dtype, which
-  // may give low or high.
+  // Returns a tensor, f32 or f64, whose element i is draw i, uniform in (low, high) before rounding to the
+  // dtype, which may give low or high.
   Tensor uniform(const Shape& shape, double low = 0, double high = 1, Dtype dtype = Dtype::f32) const;
   // Returns a tensor, f32 or f64, whose element i is draw i, normal with this mean and standard deviation.
   Tensor normal(const Shape& shape, double mean = 0, double std = 1, Dtype dtype = Dtype::f32) const;
@@ -49,8 +50,8 @@ class Rng {
   uint64_t key_;
 };
 
-// Returns the standard normal quantile of p in (0, 1), by Wichura 1988, algorithm AS 241 (PPND16); relative error
-// about 1e-16.
+// Returns the standard normal quantile of p in (0, 1), by Wichura 1988, algorithm AS 241 (PPND16); relative
+// error about 1e-16.
 double normal_quantile(double p);
 
 }  // namespace isobar

@@ -1,4 +1,4 @@
-// SerialLoops: while it lives, every parallel_for of this thread runs on this thread alone, and
+// SerialLoops: in a block of code, makes every parallel_for() of this thread run on this thread only;
 // threads() is 1.
 //
 //   std::thread worker([&] {
@@ -6,8 +6,9 @@
 //     train(model);                 // ops, tapes, optimizers, as anywhere
 //   });
 //
-// For a program that keeps the cores busy with threads of its own, each with a training of its own. The bits
-// are those of any other number of threads. Unlike the body of a parallel_for, such a thread may call ops.
+// It is for a program that uses all cores with its own threads, each with its own training. Results are
+// bit-identical to those of any other number of threads. Unlike the body of a parallel_for(), such a thread
+// may call ops.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +30,13 @@ class SerialLoops {
 //
 //   parallel_tasks(pieces, [&](int64_t i) { losses[i] = forward_and_back(i); });
 //
-// A task runs on one thread: every parallel_for inside it is serial, with the same chunks and so the same
-// bits, and threads() is 1 there. Unlike the body of a parallel_for, a task may call ops and record on a tape
-// of its own. It finds the recording (autograd/recording.h) of its thread, which is the caller's for some
-// tasks and an empty one for others.
+// Calls task(i) for i = 0 … n − 1. A task runs on one thread: every parallel_for() in it is serial, with the
+// same chunks and so with bit-identical results, and threads() is 1 there. Unlike the body of a
+// parallel_for(), a task may call ops and record on its own tape. It has the recording state
+// (autograd/recording.h) of its thread: that of the caller for some tasks, and an empty one for others.
 //
-// task(i) for i = 0 … n − 1; all of them end. Rethrows what the task of the lowest number threw. Throws Error
-// inside parallel_for.
+// All tasks finish. Then the exception of the task with the lowest number is thrown, if there is one. Throws
+// Error inside parallel_for().
 void parallel_tasks(int64_t n, const std::function<void(int64_t)>& task);
 
 }  // namespace isobar

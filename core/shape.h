@@ -77,11 +77,12 @@ class Shape {
   int ndim_ = 0;
 };
 
-// Returns the shape to which both shapes broadcast, aligned at the last dimension as in NumPy. Throws Error, naming
-// `op`, if they do not.
+// Returns the shape to which both shapes broadcast, aligned at the last dimension as in NumPy. Throws Error,
+// naming `op`, if they do not.
 Shape broadcast(std::string_view op, const Shape& a, const Shape& b);
 
-// Returns the offset, in elements, of the element at a position in row-major order of the first `dims` dimensions.
+// Returns the offset, in elements, of the element at a position in row-major order of the first `dims`
+// dimensions.
 inline int64_t offset_at(int64_t position, const Shape& shape, const Strides& strides, int dims) {
   int64_t offset = 0;
   for (int d = dims - 1; d >= 0; position /= shape.begin()[d--])
@@ -89,8 +90,8 @@ inline int64_t offset_at(int64_t position, const Shape& shape, const Strides& st
   return offset;
 }
 
-// Returns the strides with which a tensor of shape `from` and strides `strides` is read as one of shape `to`: 0 where
-// an extent of 1 is repeated. `from` must broadcast to `to`.
+// Returns the strides with which a tensor of shape `from` and strides `strides` is read as one of shape `to`:
+// 0 where an extent of 1 is repeated. `from` must broadcast to `to`.
 Strides broadcast_strides(const Shape& from, const Strides& strides, const Shape& to);
 
 }  // namespace isobar

@@ -5,10 +5,10 @@
 //   x.at({1, 2});              // 6, as a double
 //   Tensor w = zeros({3, 4}).set_trainable();
 //
-// Values are immutable to users: ops return new tensors. Code that changes values (initialization, optimizers,
-// running statistics) uses assign() of autograd/ops.h, or raw.h. backward() throws Error if a value that it needs was
-// overwritten after an op recorded it. Several threads may read a tensor at once; the fields of a handle (grad,
-// trainable) belong to one thread at a time.
+// Values are immutable to users: ops return new tensors. Code that changes values (initialization,
+// optimizers, running statistics) uses assign() of autograd/ops.h, or raw.h. backward() throws Error if a
+// value that it needs was overwritten after an op recorded it. Several threads may read a tensor at once; the
+// fields of a handle (grad, trainable) belong to one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -52,8 +52,8 @@ class Tensor {
  public:
   Tensor() = default;  // undefined: no numbers, no shape
 
-  // Allocates a tensor of this shape. Its elements are not initialized. Throws Error inside parallel_for(), because
-  // kernels must not call ops or allocate.
+  // Allocates a tensor of this shape. Its elements are not initialized. Throws Error inside parallel_for(),
+  // because kernels must not call ops or allocate.
   Tensor(const Shape& shape, Dtype dtype);
 
   bool defined() const { return impl_ != nullptr; }
@@ -65,30 +65,30 @@ class Tensor {
   Dtype dtype() const { return impl().dtype; }
   bool is_contiguous() const { return impl().contiguous; }
 
-  // The address of the first element; strides() gives the distances to the others, in elements. T must be the type of
-  // the dtype.
+  // The address of the first element; strides() gives the distances to the others, in elements. T must be the
+  // type of the dtype.
   template <class T>
   const T* data() const {
     return static_cast<const T*>(address(dtype_of<T>()));
   }
-  // Returns the element of a tensor of one element, as a double. Throws Error for other tensors, and for an i64 that
-  // a double cannot represent exactly: use to_vector<int64_t>().
+  // Returns the element of a tensor of one element, as a double. Throws Error for other tensors, and for an
+  // i64 that a double cannot represent exactly: use to_vector<int64_t>().
   double item() const;
-  // Returns one element, as a double. Negative indices count from the end. Throws Error unless there is one index for
-  // each dimension, and for an index out of range; otherwise as item().
+  // Returns one element, as a double. Negative indices count from the end. Throws Error unless there is one
+  // index for each dimension, and for an index out of range; otherwise as item().
   double at(std::initializer_list<int64_t> index) const;
   // Returns all elements in row-major order, converted to T as by cast() of ops.h.
   template <class T>
   std::vector<T> to_vector() const;
-  // Returns the elements as NumPy prints them (print.cpp), and "undefined" for an undefined tensor. `format` is the
-  // format of fmt for one element, such as ".3f" or "+.2e". Throws Error if it does not fit the dtype.
+  // Returns the elements as NumPy prints them (print.cpp), and "undefined" for an undefined tensor. `format`
+  // is the format of fmt for one element, such as ".3f" or "+.2e". Throws Error if it does not fit the dtype.
   std::string text(std::string_view format = "") const;
 
   // Returns a constant with the same storage: not recorded, without a gradient, not trainable.
   Tensor detach() const;
 
-  // Makes this a trainable tensor: a leaf whose gradient backward() stores. Throws Error for integers, and for a tensor
-  // that is recorded on a tape: call detach() first.
+  // Makes this a trainable tensor: a leaf whose gradient backward() stores. Throws Error for integers, and
+  // for a tensor that is recorded on a tape: call detach() first.
   bool trainable() const { return impl().trainable; }
   Tensor& set_trainable(bool trainable = true) &;
   Tensor set_trainable(bool trainable = true) &&;
@@ -103,8 +103,8 @@ class Tensor {
  private:
   friend struct raw::Access;
   struct Leaf;
-  // Whether fields() of a model, or an optimizer, lists the tensor, so that its gradient is cleared; and whether
-  // another tensor took its place in the model since.
+  // Whether fields() of a model, or an optimizer, lists the tensor, so that its gradient is cleared; and
+  // whether another tensor took its place in the model since.
   enum class Listing : uint8_t { none, listed, replaced };
   struct Impl {
     Shape shape;
@@ -163,13 +163,13 @@ Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const Tensor& x);
 // Returns a tensor whose elements are `value`, of the shape and dtype of x. Throws Error as full() does.
 Tensor full_like(const Tensor& x, double value);
-// Returns 0, 1, …, count − 1, or begin, begin + 1, …, end − 1. Throws Error for a negative count, for end < begin, and
-// for integers that the dtype cannot represent exactly.
+// Returns 0, 1, …, count − 1, or begin, begin + 1, …, end − 1. Throws Error for a negative count, for end <
+// begin, and for integers that the dtype cannot represent exactly.
 Tensor arange(int64_t count, Dtype dtype = Dtype::i64);
 Tensor arange(int64_t begin, int64_t end, Dtype dtype = Dtype::i64);
-// Returns `steps` numbers from start to end, both included, at equal distances; one number is `start`. They are computed
-// in double, the second half from the end: linspace(a, b, n) is the reverse of linspace(b, a, n). Throws Error for
-// another dtype than f32 and f64, and for negative steps.
+// Returns `steps` numbers from start to end, both included, at equal distances; one number is `start`. They
+// are computed in double, the second half from the end: linspace(a, b, n) is the reverse of linspace(b, a,
+// n). Throws Error for another dtype than f32 and f64, and for negative steps.
 Tensor linspace(double start, double end, int64_t steps, Dtype dtype = Dtype::f32);
 // Returns the (n, n) or (n, m) matrix with ones at [i, i] and zeros elsewhere.
 Tensor eye(int64_t n, Dtype dtype = Dtype::f32);
@@ -189,7 +189,8 @@ std::vector<bool> Tensor::to_vector() const;
 template <>
 Tensor tensor(const Shape& shape, const std::vector<bool>& values);
 
-// Returns the Frobenius norm √(Σ x²) of a tensor of any dtype, summed in double in a fixed order. It is not recorded.
+// Returns the Frobenius norm √(Σ x²) of a tensor of any dtype, summed in double in a fixed order. It is not
+// recorded.
 double norm_of(const Tensor& x);
 
 // Writes x.text().

@@ -23,12 +23,12 @@ struct FileKind {
 
 // Returns the bytes of a checked file. Throws Error as safetensors_bytes() does.
 std::string checked_bytes(Safetensors file, const FileKind& kind);
-// Reads a checked file. Throws Error, which begins with the path, if there is no such file, or if it is of another kind
-// or version, truncated, damaged, or has a dtype that is never written.
+// Reads a checked file. Throws Error, which begins with the path, if there is no such file, or if it is of
+// another kind or version, truncated, damaged, or has a dtype that is never written.
 Safetensors read_checked(const std::string& path, const FileKind& kind);
 
-// Returns the first bytes of a checked file whose data are too large for the memory: its header, padded to at least
-// `room` bytes. `data_checksum` is what this kind of file stores as XXH3_of_data.
+// Returns the first bytes of a checked file whose data are too large for the memory: its header, padded to at
+// least `room` bytes. `data_checksum` is what this kind of file stores as XXH3_of_data.
 std::string checked_header(SafetensorsHeader header, const FileKind& kind, const std::string& data_checksum,
                            size_t room = 0);
 // Reads the header of a checked file, and checks its entries against the size of the file. Throws Error as

@@ -1,4 +1,4 @@
-// Dataset: a numbered collection of examples that makes batches. Order and epochs are the Loader's.
+// Dataset: a numbered collection of examples, from which batches are made. A Loader determines their order.
 //
 //   Batch [x, y] = dataset.batch(indices);   // x: inputs, y: targets, examples along the first dimension
 //

@@ -6,8 +6,8 @@
 // All errors name the file and give the system's reason ("No space left on device"). Different threads may
 // write different files.
 //
-// Every file that a program creates is created by create_file() here. A folder of results may come from someone
-// else, who may have put a link to a file of the user's at any name in it.
+// Every file that a program creates is created by create_file(). A folder of results is untrusted: any name
+// in it may be a link to a file of the user.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@
 
 namespace isobar {
 
-// Who chose the path of an output. A name that a program chose in a folder is never followed: a symbolic link
-// there is replaced, its target left alone. A path that the user typed is followed: the link stays, and its
-// target is written, by a temporary file beside the target. What is in /dev (/dev/stdout, /dev/null) or is an open
-// file in /proc is written to, and never replaced.
+// The origin of the path of an output. `program`: a program chose the name. A symbolic link with this name is
+// replaced, and its target does not change. `user`: the user gave the path. A symbolic link stays, and its
+// target is written, through a temporary file in the folder of the target. A file in /dev (/dev/stdout,
+// /dev/null) or an open file in /proc is written to, and never replaced.
 enum class PathFrom { program, user };
 
 // Writes `bytes` to a temporary file in the same folder, syncs it to the disk, renames it to `path`
-// (replacing what was there) and syncs the folder. On failure the temporary file is removed, `path` is as
-// before, and Error is thrown; so it is where `path` is a folder, a FIFO or a device.
+// (replacing an existing file) and syncs the folder. Throws Error if this fails, and if `path` is a folder, a
+// FIFO or a device; then the temporary file is removed and `path` does not change.
 void write_file_atomically(const std::string& path, std::string_view bytes,
                            PathFrom from = PathFrom::program);
 
@@ -39,23 +39,23 @@ struct NamedBytes {
   std::string_view bytes;
   PathFrom from = PathFrom::program;
 };
-// Writes several files that belong together. No file appears under its name before all bytes are on the disk; then they
-// appear in this order. An earlier version of the last file is removed first, so that it is never found beside new
-// files.
+// Writes several files that belong together. No file appears under its name before all bytes are on the disk;
+// then they appear in this order. An earlier version of the last file is removed first, so that it is never
+// found beside new files.
 void write_files_atomically(const std::vector<NamedBytes>& files);
 
-// Its last step. Renames within one file system, replacing the file or the symbolic link `to`, and syncs the folder
-// of `to`.
+// Renames a file within a file system, replacing the file or symbolic link `to`, and syncs the folder of
+// `to`: the last step of write_file_atomically().
 void rename_file(const std::string& from, const std::string& to);
 
-// Creates a file and opens it to read and write: the one function that creates files. Returns the descriptor, or -1
-// with errno, EEXIST where anything has this name, a symbolic link included.
+// Creates a file and opens it to read and write: the one function that creates files. Returns the descriptor,
+// or -1 with errno, EEXIST where anything has this name, a symbolic link included.
 int create_file(const std::string& path, unsigned mode = 0666);
 
-// Opens a file that a program wrote in a folder, to append to it. Throws Error unless it is a regular file that has no
-// other name: appending to a link would write to a file elsewhere. Returns the descriptor.
+// Opens a file that a program wrote in a folder, to append to it. Throws Error unless it is a regular file
+// that has no other name: appending to a link would write to a file elsewhere. Returns the descriptor.
 int open_to_append(const std::string& path);
-// Writes all bytes, or none: throws Error that names `path` where they cannot be written.
+// Appends all bytes. Throws Error, which names `path`, and appends none if they cannot be written.
 void append_to(int descriptor, std::string_view bytes, const std::string& path);
 
 // Throws Error if this is a symbolic link. For a folder that a program makes in a folder of results.
@@ -64,17 +64,19 @@ void refuse_link(const std::string& path);
 // Whether PathFrom::user writes to what is there, in /dev or /proc, rather than replacing it.
 bool is_written_in_place(const std::string& path);
 
-// Makes a folder in an existing folder, unless it exists, and syncs the existing folder. A symbolic link is refused.
+// Makes a folder in an existing folder, unless it exists, and syncs the existing folder. A symbolic link is
+// refused.
 void make_folder_durably(const std::string& path);
 
-// The names in a folder, in order; none where there is no folder. Throws Error where it cannot be read.
-// (libstdc++'s directory_iterator ends the process where it gets no memory.)
+// Returns the names in a folder, sorted, or none if there is no folder. Throws Error if it cannot be read.
+// (The directory_iterator of libstdc++ ends the process if it gets no memory.)
 std::vector<std::string> names_in(const std::string& folder);
 
-// The name that a temporary file of this name would get in the end; none where temporary_name() makes no such name.
+// The name that a temporary file of this name would get in the end; none where temporary_name() makes no such
+// name.
 std::optional<std::string> final_name_of(const std::string& name);
-// Removes the temporary files that killed processes of this machine left in a folder, of the final names that are the
-// caller's: others may be files of the user's. No process may be writing there.
+// Removes the temporary files that killed processes of this machine left in a folder, of the final names that
+// are the caller's: others may be files of the user's. No process may be writing there.
 void remove_temporaries(const std::string& folder,
                         const std::function<bool(const std::string& final_name)>& is_own);
 
@@ -146,16 +148,16 @@ void reserve_file(const std::string& path, size_t bytes);
 // Truncates the file to `bytes` and syncs it to the disk.
 void finish_file(const std::string& path, size_t bytes);
 
-// The whole file. Throws Error if it cannot be read or is longer than `limit` bytes.
+// Returns the whole file. Throws Error if it cannot be read or is longer than `limit` bytes.
 std::string read_file(const std::string& path, size_t limit);
-// The same of a file that a program wrote in a folder: throws Error too unless it is a regular file, where
+// Returns the whole file, which a program wrote in a folder. Throws Error also if it is not a regular file:
 // read_file() would wait for a FIFO.
 std::string read_regular_file(const std::string& path, size_t limit);
 
 // Checksums: XXH3 of 64 bits (Collet, xxhash 0.8), as 16 hex digits. They find accidental damage, not
 // forgery.
 std::string checksum(std::string_view bytes);
-// The same of bytes that come in pieces, each from next(), until that gives an empty one.
+// Returns the checksum of the concatenated results of next(), which is called until it returns an empty one.
 std::string checksum(const std::function<std::string_view()>& next);
 
 }  // namespace isobar

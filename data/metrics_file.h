@@ -79,10 +79,10 @@ class StepLines {
   explicit StepLines(std::string path) : path_(std::move(path)) {}
 
   // Calls take() with each line that came since the last call, up to `most` of them, and returns how many
-  // these are; 0 also where there is no file. Part of a line, as a killed writer leaves it, waits for its rest.
-  // Where the file was replaced by another, begin_anew() is called, and the other is read from its beginning.
-  // Needs no more memory than a line and a block. Errors, of a line that is none and of take(), name file and
-  // line.
+  // these are; 0 also where there is no file. Part of a line, as a killed writer leaves it, waits for its
+  // rest. Where the file was replaced by another, begin_anew() is called, and the other is read from its
+  // beginning. Needs no more memory than a line and a block. Errors, of a line that is none and of take(),
+  // name file and line.
   int64_t read(const std::function<void(const StepLine&)>& take, const std::function<void()>& begin_anew = {},
                int64_t most = std::numeric_limits<int64_t>::max());
 
@@ -96,8 +96,8 @@ class StepLines {
   int64_t lines_ = 0;
 };
 
-// Appends the first `count` lines of the file at `source` to `lines`, or all where there are fewer; what comes after
-// them may be cut off or damaged.
+// Appends the first `count` lines of the file at `source` to `lines`, or all where there are fewer; what
+// comes after them may be cut off or damaged.
 void copy_lines(const std::string& source, int64_t count, OutputFile& lines);
 
 // MetricsLog: a metrics.jsonl that may still grow, by columns.

@@ -4,8 +4,8 @@
 //   Mnist train("mnist", {.train = true});
 //   auto [x, y] = train.batch(indices);   // x (B, 784) f32 from 0 to 1, y (B) i64
 //
-// The images are kept in memory as bytes; batch() converts the requested images to f32. Read-only once built:
-// threads may share it.
+// The images are stored in memory as bytes; batch() converts the requested images to f32. A data set is
+// read-only once built, and threads may share it.
 #pragma once
 
 #include <filesystem>
@@ -43,8 +43,8 @@ struct Idx {
   std::vector<uint8_t> values;  // count × item.numel(), row by row
 };
 
-// The file "t10k-images-idx3-ubyte" of a folder, which some archives name "t10k-images.idx3-ubyte", each plain or
-// with .gz; empty where there is none of the four.
+// The file "t10k-images-idx3-ubyte" of a folder, which some archives name "t10k-images.idx3-ubyte", each
+// plain or with .gz; empty where there is none of the four.
 std::filesystem::path find_idx(const std::filesystem::path& folder, const std::string& name);
 
 // The most items a file may declare.

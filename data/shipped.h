@@ -1,5 +1,5 @@
-// The data that come with Isobar: Tiny Shakespeare and the test images of MNIST. They stand in data/ of the
-// source tree and are installed into share/isobar; no code here uses the network.
+// The data that come with Isobar: Tiny Shakespeare and the test images of MNIST. They are in data/ of the
+// source tree and are installed into share/isobar. No code here uses the network.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +8,12 @@
 
 namespace isobar {
 
-// $ISOBAR_DATA/tinyshakespeare.txt where there is one, else the file that comes with Isobar. Throws Error
-// where that one is missing or its bytes have changed (XXH3).
+// Returns $ISOBAR_DATA/tinyshakespeare.txt if it exists, otherwise the file that comes with Isobar. Throws
+// Error if that one is missing or was changed (XXH3).
 std::filesystem::path find_tiny_shakespeare();
 
-// $ISOBAR_DATA/kjv.txt, the King James Bible as Debian's bible-kjv writes it, which does not come with Isobar. Throws
-// Error, with the command that makes the file, where there is none or another (XXH3).
+// $ISOBAR_DATA/kjv.txt, the King James Bible as Debian's bible-kjv writes it, which does not come with
+// Isobar. Throws Error, with the command that makes the file, where there is none or another (XXH3).
 std::filesystem::path find_king_james();
 
 // The folder $ISOBAR_DATA/mnist where it holds the t10k images as find_idx() finds them, else the folder that
@@ -25,16 +25,17 @@ struct DataFile {
   std::string name, xxh3;
 };
 
-// Whether a file of this name comes with Isobar, or is the King James Bible, and these are its bytes. The images of
-// MNIST may be gzipped or plain.
+// Whether a file of this name comes with Isobar, or is the King James Bible, and these are its bytes. The
+// images of MNIST may be gzipped or plain.
 bool is_shipped(const DataFile& file);
 
-// The files of a folder of digits that are read: mnist/t10k-…, and mnist/train-… where it has the training images.
-// Throws Error where one is missing.
+// The files of a folder of digits that are read: mnist/t10k-…, and mnist/train-… where it has the training
+// images. Throws Error where one is missing.
 std::vector<DataFile> digit_files(const std::filesystem::path& folder);
 
-// What is to be said where find_tiny_shakespeare() or find_mnist() found what comes with Isobar though the user has
-// set ISOBAR_DATA: "ISOBAR_DATA: there is no folder /a; /b, which comes with Isobar, is read instead". Else empty.
+// Returns a warning if find_tiny_shakespeare() or find_mnist() found the data of Isobar although the user has
+// set ISOBAR_DATA: "ISOBAR_DATA: there is no folder /a; /b, which comes with Isobar, is read instead".
+// Otherwise an empty text.
 std::string passed_over(const std::filesystem::path& found);
 
 }  // namespace isobar

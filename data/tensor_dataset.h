@@ -1,5 +1,5 @@
-// TensorDataset: examples that are rows of two tensors. Subset: some examples of another dataset, as random_split()
-// makes them.
+// TensorDataset: examples that are rows of two tensors. Subset: some examples of another dataset, as
+// random_split() makes them.
 //
 //   const TensorDataset all(x, y);                           // x (N, …), y (N, …)
 //   const auto parts = random_split(all, {0.8, 0.2}, rng.split("split"));
@@ -18,8 +18,9 @@ namespace isobar {
 
 class TensorDataset : public Dataset {
  public:
-  // Example i is x[i] and y[i], of any dtypes; batch() gives x (B, …) and y (B, …), as constants. Without y, a
-  // batch's y is undefined. Throws Error unless both have the same first extent. The tensors are kept, not copied.
+  // Example i is x[i] and y[i], of any dtypes; batch() returns x (B, …) and y (B, …), as constants. Without
+  // y, the y of a batch is undefined. Throws Error unless both have the same first extent. The tensors are
+  // shared, not copied.
   explicit TensorDataset(const Tensor& x, const Tensor& y = {});
 
   int64_t size() const override { return x_.size(0); }
@@ -32,7 +33,7 @@ class TensorDataset : public Dataset {
 // Example i is example indices[i] of a dataset that outlives the subset.
 class Subset : public Dataset {
  public:
-  // Throws Error for an index that the dataset has not.
+  // Throws Error for an index outside of the dataset.
   Subset(const Dataset& dataset, std::vector<int64_t> indices);
   Subset(const Dataset&& dataset, std::vector<int64_t> indices) = delete;
 
@@ -45,9 +46,9 @@ class Subset : public Dataset {
   std::vector<int64_t> indices_;
 };
 
-// The examples of a dataset in a random order that depends on its size and the key alone, cut into parts: of these
-// lengths, whose sum is the dataset's size; or of these fractions of it, whose sum is 1, as in PyTorch (each part is
-// rounded down, and what is left goes to the first parts, one each). Throws Error for other sums.
+// Divides a dataset at random into parts of these lengths, whose sum is its size, or of these fractions,
+// whose sum is 1. As in PyTorch, each part is rounded down, and the remaining examples go to the first parts,
+// one each. The order depends only on the size and the key. Throws Error for other sums.
 std::vector<Subset> random_split(const Dataset& dataset, const std::vector<int64_t>& lengths, const Rng& rng);
 std::vector<Subset> random_split(const Dataset& dataset, const std::vector<double>& fractions,
                                  const Rng& rng);

@@ -6,7 +6,7 @@
 //     void fields(Fields& f) override { f("weight", weight); }
 //   };
 //   RMSNorm norm(256);
-//   Tensor y = norm(x);               // operator() calls forward and shows the output to observers, if any
+//   Tensor y = norm(x);               // operator() calls forward and notifies observers of the output, if there are any
 //
 // A layer with several inputs or outputs defines its own operator(), which calls call(body):
 //
@@ -16,10 +16,10 @@
 //     }
 //   };
 //
-// fields() lists parameters, buffers and parts once; the functions of model.h visit them. Modules move but do
-// not copy (a member-wise copy would share weights): build a second one and copy_state() into it. A module
-// belongs to one thread at a time; its forward(), which keeps no state, may run on several at once
-// (pieces.h).
+// fields() lists parameters, buffers and parts once; the functions of model.h visit them. Modules can be
+// moved but not copied, because a member-wise copy would share weights: construct a second module and call
+// copy_state(). A module belongs to one thread at a time. A forward() without state may run on several
+// threads at once (pieces.h).
 #pragma once
 
 #include <atomic>
@@ -40,34 +40,36 @@ struct Observation;
 class Module : public HasFields {
  public:
   Module() = default;
-  // Written out, so that a compiler's message about a copied layer ends with this line.
+  // Declared here so that a compiler's message about a copied layer ends with this line.
   Module(const Module&) = delete;  // a copy would share weights: build a second module, copy_state() into it
   Module(Module&&) noexcept;
   Module& operator=(Module&&) noexcept;
   ~Module() override;
 
-  // forward(x) in this module's scope, seen by its observers. Errors carry the module's path.
+  // Returns forward(x), in the scope of this module. Its observers are notified. An Error gets the module's
+  // path.
   Tensor operator()(const Tensor& x);
-  // One tensor in, one tensor out. The default throws Error; a layer with several inputs keeps it.
+  // The layer's formula, for one input and one output. The default throws Error; a layer with several inputs
+  // does not override it.
   virtual Tensor forward(const Tensor& x);
 
-  // The class's name, for printing; the default asks the compiler.
+  // Returns the name of the class, for printing. The default takes it from the compiler.
   virtual std::string type_name() const;
-  // "blocks.3.self_attn". The first call of a model gives all its modules their paths, as does
-  // assign_paths(); "" before that, and for the model itself. Paths from a call on a tape that has an Rng are
-  // lasting, because the keys of masks depend on them; others hold until such a call gives the module
-  // another one. So an evaluation changes no later mask. While an observer is told of the module: its name in
-  // what is watched.
+  // Returns the path of the module in its model, such as "blocks.3.self_attn". assign_paths() and the first
+  // call of a model give all its modules their paths. The path is "" before that, and for the model itself.
+  // Paths from a call on a tape with an Rng are permanent, because the keys of dropout masks depend on them.
+  // Other paths are replaced by such a call, so an evaluation does not change later masks. While an observer
+  // is notified, this is the module's name relative to the watched model.
   const std::string& path() const;
 
-  // Dropout and batch statistics behave differently in training and evaluation; set by train() and eval().
-  // On a thread that holds an Evaluation of a model with this module, the mode is that Evaluation's, and threads
-  // that have a tape go on in the mode that the module had.
+  // Whether the module is in training: Dropout and BatchNorm differ between training and evaluation. train()
+  // and eval() set it. On a thread with an Evaluation of a model that has this module, the Evaluation
+  // decides; other threads that have a tape continue in the mode that the module had.
   bool training() const {
     return evaluations_.load(std::memory_order_relaxed) == 0 ? training_ : mode_here();
   }
 
-  // For model.h, pieces.h and Watch.
+  // The functions below are for model.h, pieces.h and Watch.
   enum class Naming { lasting, provisional };
   void set_path(const std::string& path, Naming naming) {
     path_ = Scope::intern(path);
@@ -84,10 +86,10 @@ class Module : public HasFields {
 
  protected:
   enum class Output { shown, hidden };
-  // Runs body() as this module's forward and returns its result: a Tensor, or several in a pair, tuple, array
-  // or vector, beside numbers. Another type does not compile. Tape nodes carry the module's scope, observers
-  // see each tensor, and errors carry the module's path. Output::hidden shows nothing to observers, for a
-  // result that is not the module's output, such as a loss.
+  // Runs body() as the forward pass of this module and returns its result: a Tensor, or a pair, tuple, array
+  // or vector of tensors and numbers. Another type does not compile. Tape nodes get the module's scope,
+  // observers are notified of each tensor, and an Error gets the module's path. With Output::hidden observers
+  // are not notified, for a result that is not the module's output, such as a loss.
   template <class Body>
   auto call(const Body& body, Output output = Output::shown) {
     const Call here(*this);
@@ -142,8 +144,8 @@ class Module : public HasFields {
   bool training_ = true;
 };
 
-// Lambdas in public headers name what they capture: g++ and clang++ store [&] in different orders, and a program of one
-// may call such a lambda in a library of the other.
+// Lambdas in public headers name what they capture: g++ and clang++ store [&] in different orders, and a
+// program of one may call such a lambda in a library of the other.
 inline Tensor Module::operator()(const Tensor& x) {
   return call([this, &x] { return forward(x); });
 }

@@ -19,9 +19,9 @@ struct NormOptions {
   std::optional<double> p = std::nullopt;
 };
 
-// Returns the names of all norms: "none" (Identity), "layernorm", … (the table in norm.cpp), then the registered ones.
-// They are values of command lines, hence in lower case. All norms take x (…, normalized_shape). Only batchnorm differs
-// between training and evaluation.
+// Returns the names of all norms: "none" (Identity), "layernorm", … (the table in norm.cpp), then the
+// registered ones. They are values of command lines, hence in lower case. All norms take x (…,
+// normalized_shape). Only batchnorm differs between training and evaluation.
 const Choices& norm_names();
 // Makes the norm of this name. Throws Error, with the list of names, for any other name.
 std::unique_ptr<Module> make_norm(std::string_view name, const Shape& normalized_shape,
@@ -31,8 +31,8 @@ bool takes_alpha(std::string_view name);
 
 // A function that makes a norm, for register_norm().
 using NormMaker = std::function<std::unique_ptr<Module>(const Shape& normalized_shape, const NormOptions&)>;
-// Registers a norm of the program under a name, for the studies (`decay_study --norm scalenorm`). It returns true, so
-// that the initializer of a variable can call it before main():
+// Registers a norm of the program under a name, for the studies (`decay_study --norm scalenorm`). It returns
+// true, so that the initializer of a variable can call it before main():
 //
 //   const bool registered = register_norm("scalenorm", [](const Shape&, const NormOptions&) {
 //     return std::make_unique<ScaleNorm>();

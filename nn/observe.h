@@ -17,8 +17,8 @@
 
 namespace isobar {
 
-// Receives a watched module's output in forward and its gradient in backward. Nothing that it computes is
-// recorded. The gradient is that of this call's output, summed over all uses.
+// Is notified of the output of a watched module in the forward pass, and of the gradient of that output,
+// summed over all its uses, in the backward pass. Nothing that it computes is recorded.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -26,20 +26,20 @@ class Observer {
   virtual void on_output_gradient(const Module& module, const Tensor& dy) = 0;
 };
 
-// Mean, sample standard deviation (n − 1; NaN for n = 1), root mean square and Frobenius norm over all elements, summed
-// in double, the variance in two passes.
+// Mean, sample standard deviation (n − 1; NaN for n = 1), root mean square and Frobenius norm over all
+// elements, summed in double, the variance in two passes.
 struct Moments {
   double mean = 0, std = 0, rms = 0, norm = 0;
 };
 // Returns the moments of x. Throws Error for integers.
 Moments moments_of(const Tensor& x);
 
-// The share of a row x along 1 = (1, …, 1) is its cosine with it, (x · 1) / (√C |x|): 1 where all elements
-// are equal, about 1/√C for a random direction. This is the root mean square over the rows of x (…, C), in
-// f64; NaN where a row is all zeros.
+// Returns the root mean square, over the rows of x (…, C), of the cosine of a row with 1 = (1, …, 1), which
+// is (x · 1) / (√C |x|): 1 if all elements are equal, about 1/√C for a random direction. Computed in f64; NaN
+// if a row is zero.
 double rms_alignment(const Tensor& x);
 
-// A Probe's measurements of one module. NaN where nothing was seen, and for an output of integers.
+// The measurements of one module by a Probe. NaN if there was none, and for an output of integers.
 struct ModuleSignal {
   std::string path;
   std::string type;
@@ -47,7 +47,8 @@ struct ModuleSignal {
   double gradient_norm;  // Frobenius norm of the gradient of the output
 };
 
-// A Probe's measurements of one parameter; all norms are Frobenius norms. NaN where nothing was seen.
+// The measurements of one parameter by a Probe. All norms are Frobenius norms. NaN if there was no
+// measurement.
 struct WeightSignal {
   std::string name;
   double norm;           // of the values before the step
@@ -55,20 +56,20 @@ struct WeightSignal {
   double update_ratio;   // |after − before| / |before|
 };
 
-// Measures the moments and gradient norm of every module's output, by path. Of several calls of one module it
-// keeps the last call.
+// Measures the moments and the gradient norm of the output of every module, by path. If a module is called
+// several times, the last call counts.
 class Probe : public Observer {
  public:
   void on_output(const Module& module, const Tensor& y) override;
   void on_output_gradient(const Module& module, const Tensor& dy) override;
 
-  // Call it after backward and before clipping and step: takes gradient norms and a copy of the values.
+  // Measures gradient norms and copies the values. Call it after backward(), before clipping and step().
   void before_step(HasFields& model);
-  // Call it after step: computes update ratios against the copy. Throws Error unless before_step saw the same
-  // parameters.
+  // Computes update ratios from the copied values. Call it after step(). Throws Error if the parameters are
+  // not those of before_step().
   void after_step(HasFields& model);
 
-  // In the order of the modules' first calls (children before the parents that called them).
+  // The measurements, in the order of the modules' first calls: children before the parents that called them.
   const std::vector<ModuleSignal>& signals() const { return signals_; }
   const ModuleSignal* find(const std::string& path) const;
   const std::vector<WeightSignal>& weights() const { return weights_; }
@@ -86,8 +87,8 @@ class Probe : public Observer {
   std::vector<Tensor> values_before_;
 };
 
-// The link between a module and its observers, shared by the module, its watches and the tape: the module may
-// be moved or destroyed while it is watched, or before its gradient is computed.
+// The link between a module and its observers. The module, its watches and the tape share it, because the
+// module may be moved or destroyed while it is watched, or before its gradient is computed.
 class Watch;
 struct Observation {
   struct Seen {
@@ -98,7 +99,7 @@ struct Observation {
 
   Module* module;  // null after the module is destroyed
   std::vector<Seen> seen_by;
-  const std::string* name = nullptr;  // while an observer is told
+  const std::string* name = nullptr;  // while an observer is notified
 
   template <class Tell>
   void tell(const Tell& tell_one) {
@@ -114,9 +115,9 @@ struct Observation {
   }
 };
 
-// Attaches an observer to every module of a model, or of a part of one; detaches it when destroyed. The
-// observer finds each module under its name in what is watched; the modules' own paths, which dropout's keys
-// depend on, stay as they are. Several watches may be on one model; each observer sees every module.
+// Attaches an observer to every module of a model, or of a part of a model, and detaches it when destroyed.
+// The observer gets names relative to the watched model. The paths of the modules, on which the keys of
+// dropout depend, do not change. A model may have several watches; each observer is notified of every module.
 class Watch {
  public:
   [[nodiscard]] Watch(HasFields& model, Observer& observer);

@@ -5,9 +5,10 @@
 //   o = newton_schulz(dw + momentum · m)               (of m without Nesterov; see kernels/newton_schulz.h)
 //   w ← (1 − lr · weight_decay) w − lr · √max(1, rows/cols) · o
 //
-// All singular values of o are about 1, whatever those of the gradient: rare directions are learnt as fast
-// as common ones. Its lr is the size of a step, about 0.02; the gradient's scale has no influence while its
-// norm is far above 1e-7, which newton_schulz adds to it as the paper does: smaller ones make smaller steps.
+// All singular values of o are about 1, whatever those of the gradient: rare directions are learned as fast
+// as common ones. lr is the size of a step, about 0.02. The scale of the gradient has no influence if its
+// norm is far above 1e-7, which newton_schulz adds to the norm as the paper does. Smaller gradients make
+// smaller steps.
 //
 //   Muon muon(matrices, {.lr = 0.02});
 //   AdamW rest(embeddings_head_and_vectors, {.lr = 3e-3});

@@ -1,22 +1,22 @@
-// Optimizer: a list of tensors and a step() that moves each along its gradient.
+// Optimizer: a list of tensors, and step(), which updates each of them with its gradient.
 //
 //   AdamW optimizer(parameters(model), {.lr = 1e-3});
 //   tape.backward(loss);
 //   optimizer.set_lr(schedule(i));
-//   optimizer.step();                   // uses up the gradients
+//   optimizer.step();                   // uses the gradients and clears them
 //
-// The optimizer needs no tape: a parameter carries its gradient. It belongs to one thread at a time; the
-// step itself uses all of them, in one pass over all parameters, and gives the same bits for any number. What
-// it remembers between steps is listed by fields(), like a module's buffers, so whatever saves and loads
-// modules does the same for optimizers.
+// An optimizer needs no tape: each parameter has its gradient. An optimizer belongs to one thread at a time.
+// The step itself uses all threads, in one pass over all parameters, and its result does not depend on their
+// number. fields() lists the state between steps, like the buffers of a module, so all that saves and loads
+// modules works for optimizers.
 //
 // A new optimizer takes four steps:
-//   1. optim/x.h: its options, and a class with two constructors and update(), which moves a run of elements
+//   1. optim/x.h: its options, and a class with two constructors and update(), which updates a range of elements
 //      (sgd.h and sgd.cpp are the example; tests/optim/new_optimizer_test.cpp has one in 20 lines);
-//   2. a kernel in core/kernels/optim.h, where the loop over the elements is worth a page of its own;
+//   2. a kernel in core/kernels/optim.h, if the loop over the elements is long;
 //   3. one line in optim/optim.h;
-//   4. rows in tests/optim/optimizer_test.cpp: values after five steps from another library. The tests of bits,
-//      resuming, clipping and convergence take them from there.
+//   4. entries in the tables of tests/optim/optimizer_test.cpp: values after five steps, from another library. The tests of
+//      bit-identical results, resuming, clipping and convergence use these entries.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@
 
 namespace isobar {
 
-// Parameters that share settings: typically matrices with weight decay, and biases and gains without.
+// Parameters that share settings: usually matrices with weight decay, and biases and gains without.
 struct ParameterGroup {
   std::vector<Tensor> parameters;
   std::optional<double> weight_decay = std::nullopt;  // in place of the optimizer's
@@ -38,22 +38,22 @@ class Optimizer : public HasFields {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // Updates every parameter that has a gradient, and clears that gradient. A parameter without a gradient
-  // keeps its value, state and step count. So does a parameter that has been frozen (set_trainable(false)),
-  // whose gradient is only cleared. Gradients are multiplied by `factor`: clipping them here (see
-  // clip_factor) saves a pass over them.
+  // Updates every parameter that has a gradient, and clears the gradient. A parameter without a gradient
+  // keeps its value, state and step count. So does a frozen parameter (set_trainable(false)), whose gradient
+  // is cleared. Gradients are multiplied by `factor`: clipping with it (see clip_factor()) saves a pass over
+  // them.
   //
-  // Returns how many parameters moved. Throws Error, and moves none, where some are trainable and none of
-  // these has a gradient; and where a parameter can get no gradient any more, because the optimizer alone
-  // still holds it, or a trainable one was replaced by convert(), or by a move to a part of its model, as in
-  // model.head = Linear(…), since a model or an optimizer last listed it. Throws Error, too, where a
-  // gradient is a sum across steps: a step of another optimizer on this thread has left it, and a later backward
-  // has added to it, as where the loss of a generator reaches the discriminator that is trained next.
+  // Returns the number of updated parameters. Throws Error, and updates none, if some parameters are
+  // trainable and none of these has a gradient; if a parameter can no longer get a gradient, because only the
+  // optimizer still has it, or because it was replaced by convert(), or by an assignment to a part of its
+  // model such as model.head = Linear(…); and if a gradient is a sum across steps: another optimizer on this
+  // thread made a step without using it, and a later backward pass added to it, as when the loss of a
+  // generator reaches the discriminator that is trained next.
   int64_t step(double factor = 1);
 
-  // From now on step() asks for the model's parameters, and throws Error where a trainable one of this
-  // optimizer is not among them any more: it was replaced, and something else than the model still holds the
-  // old tensor, such as a list that a program keeps for clipping.
+  // Makes step() ask for the parameters of the model, and throw Error if a trainable parameter of this
+  // optimizer is no longer one of them: it was replaced, and something else than the model still has the old
+  // tensor, such as a program's list of parameters for clipping.
   //
   //   optimizer.follow([&] { return parameters(model); });
   void follow(std::function<std::vector<Tensor>()> parameters) { model_ = std::move(parameters); }
@@ -62,19 +62,19 @@ class Optimizer : public HasFields {
   double lr() const { return lr_; }
   void set_lr(double lr);
 
-  // The state as buffers: "steps", i64, how often each parameter was updated; and "<i>.<name>", shaped like
-  // parameter i (counted through the groups), for every name that the optimizer keeps. All exist from the
-  // start, zero, so that a saved state can be copied into a fresh optimizer, of the same
-  // list in the same order.
+  // Lists the state as buffers: "steps", i64, the number of updates of each parameter; and "<i>.<name>", of
+  // the shape of parameter i (counted through the groups), for each state of the optimizer, such as
+  // "0.first_moment". They exist from the start, as zeros, so a saved state can be copied to a new optimizer
+  // of the same list in the same order.
   void fields(Fields& f) override;
 
  protected:
   static constexpr size_t max_states = 4;
 
-  // What an optimizer is called, and what it keeps for every element.
+  // The names of an optimizer, and of its state for every element.
   struct Kind {
     const char* op;                   // at the start of errors: "adam_w"
-    const char* writer;               // in backward's error on an overwritten value: "AdamW's step"
+    const char* writer;               // in the error of backward() for an overwritten value: "AdamW's step"
     std::vector<std::string> states;  // at most max_states: "first_moment", "second_moment"
   };
 
@@ -115,15 +115,15 @@ class Optimizer : public HasFields {
   };
 
   // Throws Error for an empty list; for parameters that are undefined, not floats, not trainable, computed by
-  // an op, not contiguous, given twice or on numbers of another one; and for settings below zero or not
-  // finite.
+  // an op, not contiguous, listed twice or sharing the storage of another one; and for settings that are
+  // negative or not finite.
   Optimizer(const Kind& kind, const std::vector<ParameterGroup>& groups, double lr, double weight_decay);
 
-  // Moves elements begin … end of a parameter, and their state. Called by many threads at once, for different
-  // runs.
+  // Updates elements begin … end of a parameter, and their state. Called by many threads at once, for
+  // different ranges.
   virtual void update(const Update& u, int64_t begin, int64_t end) const = 0;
-  // Moves all parameters that have a gradient: update() for runs that the threads share. Overridden where a
-  // parameter's step is more than the steps of its elements.
+  // Updates all parameters that have a gradient, by calls of update() for ranges of elements. Override it if
+  // the step of a parameter is more than the steps of its elements.
   virtual void update_all(const std::vector<Update>& all) const;
 
  private:

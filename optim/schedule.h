@@ -3,7 +3,7 @@
 //   const WarmupCosine schedule{.lr = 1e-3, .min_lr = 1e-4, .warmup = 100, .steps = 2000};
 //   optimizer.set_lr(schedule(step));
 //
-// No state: a resumed run needs nothing but its step. All throw Error for a negative step.
+// A schedule has no state: a resumed run needs only its step. All schedules throw Error for a negative step.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@
 
 namespace isobar {
 
-// The warm-up of the schedules below: lr · (step + 1) / (warmup + 1) for the first `warmup` steps, so
-// that step 0 already learns (nanoGPT's get_lr; Karpathy, train.py).
+// Returns the learning rate of a warm-up: lr · (step + 1) / (warmup + 1) for the first `warmup` steps. It is
+// not zero in step 0 (nanoGPT's get_lr; Karpathy, train.py).
 inline double warming_up(double lr, int64_t step, int64_t warmup) {
   return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
 }
@@ -40,7 +40,8 @@ struct WarmupCosine {
   static double cos_of(double x);  // the same on every machine
 };
 
-// PyTorch's StepLR: lr · gamma^⌊step / step_size⌋, so the rate is multiplied by gamma after each `step_size` steps.
+// PyTorch's StepLR: lr · gamma^⌊step / step_size⌋, so the rate is multiplied by gamma after each `step_size`
+// steps.
 struct StepLR {
   double lr;
   int64_t step_size;

@@ -1,16 +1,16 @@
-// BadOp: the op that made the first NaN or infinity of a step, told apart from the ops that passed it on.
+// BadOp: the op that produced the first NaN or infinity of a step, as opposed to the ops that propagated it.
 //
-//   TapeTrace trace;                          // notes what this thread records and walks back
+//   TapeTrace trace;                          // stores what this thread records, and the backward pass
 //   Tape tape;
 //   tape.backward(cross_entropy(model(x), y));
 //   if (const std::optional<BadOp> bad = first_bad_op(trace)) fmt::print("{}\n", bad->text());
 //   // forward of exp in blocks.1.norm made inf at [3, 0, 17] of its result [16, 64, 128] out of [16, 64, 128] from -4.1 to 93.8
 //
-// Where a loss is not finite, the search goes back from it, from each result that is not finite to the input
-// that brought it, until an op had finite inputs: that op is the producer. Infinities in constants, as an
-// attention mask has them, are not followed: then the producer is the op that made NaN of them. Where the
-// loss is finite, the producer is the first op in backward order whose gradient is not finite though dy is,
-// or what backward kept of an infinity in forward.
+// If a loss is not finite, the search starts there. It goes from each result that is not finite to the input
+// that is not finite, until an op has finite inputs: that op is the producer. Infinities in constants, such
+// as an attention mask, are not followed; then the producer is the op that made NaN of them. If the loss is
+// finite, the producer is the first op of the backward pass whose gradient is not finite although dy is, or
+// the op whose infinite result the backward pass used.
 #pragma once
 
 #include "tape_trace.h"
@@ -18,14 +18,14 @@
 namespace isobar {
 
 struct BadOp {
-  // What made it: an op, from finite inputs; no op: a parameter or a constant was not finite already; an op's
-  // backward, from a finite dy; the sum of the gradients of all uses of an op's result, each of them finite; or
-  // the caller, who gave it to backward().
+  // The origin: the forward of an op with finite inputs; an input (a parameter or a constant that was not
+  // finite); the backward of an op, from a finite dy; the sum of finite gradients of all uses of a result; or
+  // the caller, who passed it to backward().
   enum class Way { forward, input, backward, sum, given };
 
   Way way;
   std::string op = {}, module = {};  // "exp"; "blocks.1.norm", or "" outside of all modules
-  // In the order of recording within its piece, from 0: the same in each run.
+  // The position in the order of recording within its piece, from 0: the same in each run.
   size_t number = 0;
   int64_t tape = 0;                     // which of the trace's tapes, from 0: the piece of a batch in pieces
   std::vector<ValueRange> inputs = {};  // of the forward; shape [] and no values where one is absent
@@ -45,12 +45,12 @@ struct BadOp {
   std::string text(const std::string& leaf_name = "") const;
 };
 
-// After backward, or after a forward alone, whose last op then stands for the loss. Nothing where all is
-// finite.
+// Returns the producer of the first NaN or infinity, or nothing if all values are finite. Call it after
+// backward(), or after a forward pass only; the last op then counts as the loss.
 std::optional<BadOp> first_bad_op(const TapeTrace& trace);
 
-// The shape of the bad op's tensor in a run with another batch: of `bad.values`, if the op of its number is
-// the same one there. It tells a caller which dimension is the batch.
+// Returns the shape of `bad.values` in a run with another batch, if the op of the same number is the same op
+// there. With it a caller can find the dimension of the batch.
 std::optional<Shape> shape_in(const TapeTrace& trace, const BadOp& bad);
 
 }  // namespace isobar

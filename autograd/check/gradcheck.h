@@ -4,8 +4,8 @@
 //   auto report = gradcheck([](const std::vector<Tensor>& in) { return tanh(in[0]); }, {x}, {.order = 2});
 //   check(report.max_relative_error <= 1e-6, "{}", report.text);
 //
-// It checks the number F(x) = Σ dy · f(x) with a random dy, in f64. For a plain sum the gradient of a softmax or a
-// LayerNorm is zero, and a wrong one would pass.
+// It checks the number F(x) = Σ dy · f(x) with a random dy, in f64. For a plain sum the gradient of a softmax
+// or a LayerNorm is zero, and a wrong one would pass.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace isobar {
 
-// A differentiable function of several tensors. It is called many times and must return the same result for the same
-// inputs: a dropout in it needs a fixed Rng.
+// A differentiable function of several tensors. It is called many times and must return the same result for
+// the same inputs: a dropout in it needs a fixed Rng.
 using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
 struct GradcheckOptions {
@@ -50,8 +50,8 @@ struct GradcheckReport {
   std::string text;
 };
 
-// Compares the gradients of f with finite differences. Inputs of integer dtype are not differentiated; the others must
-// be f64. Throws Error if they are not, or if none of the inputs is f64.
+// Compares the gradients of f with finite differences. Inputs of integer dtype are not differentiated; the
+// others must be f64. Throws Error if they are not, or if none of the inputs is f64.
 GradcheckReport gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options = {});
 

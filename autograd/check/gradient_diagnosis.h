@@ -1,9 +1,10 @@
 // Gradient diagnosis: finds the likely cause of a wrong backward pass from the numbers alone.
 //
-// J is the Jacobian by differences, (elements of y, elements of the input); T is the Jacobian by the tape. A wrong
-// backward pass leaves a pattern in T: T = 2J, T = Jᵀ, T is J with only the last contribution to a weight, T − J is
-// proportional to ones in each row. gradient_diagnosis.cpp has the table of rules, and diagnosis/ the rules, one
-// function each. The first rule that holds gives the diagnosis. If none holds, the cause is `unknown`.
+// J is the Jacobian by differences, (elements of y, elements of the input); T is the Jacobian by the tape. A
+// wrong backward pass leaves a pattern in T: T = 2J, T = Jᵀ, T is J with only the last contribution to a
+// weight, T − J is proportional to ones in each row. gradient_diagnosis.cpp has the table of rules, and
+// diagnosis/ the rules, one function each. The first rule that holds gives the diagnosis. If none holds, the
+// cause is `unknown`.
 #pragma once
 
 #include <string_view>
@@ -53,8 +54,9 @@ struct Diagnosis {
   int rank = 0;  // the place of its rule in the table: the lower, the plainer the explanation
 };
 
-// Returns the likely cause of each wrong gradient of one function, and Cause::none for a gradient whose largest relative
-// error is at most `tolerance`. Pass all gradients of a function together: some causes show in several of them.
+// Returns the likely cause of each wrong gradient of one function, and Cause::none for a gradient whose
+// largest relative error is at most `tolerance`. Pass all gradients of a function together: some causes show
+// in several of them.
 std::vector<Diagnosis> diagnose(const std::vector<Jacobian>& all, double tolerance = 1e-6);
 Diagnosis diagnose(const Jacobian& jacobian, double tolerance = 1e-6);
 

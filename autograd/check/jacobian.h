@@ -1,6 +1,6 @@
-// Jacobian: the derivatives of a function by one of its inputs, from both sides: by finite differences in
-// f64, and by the tape, one backward for every number of y. Their comparison is the evidence from which
-// gradient_diagnosis.h tells what is wrong with a backward.
+// Jacobian: the derivatives of a function with respect to one of its inputs, computed in two ways: by finite
+// differences in f64, and by the tape, with one backward pass for every element of y. gradient_diagnosis.h
+// finds the likely cause of a wrong backward pass from their differences.
 //
 //   const TensorFunction f = [](const std::vector<Tensor>& in) { return my_op(in[0], in[1]); };
 //   for (const Jacobian& j : jacobians(f, {{"x", x}, {"weight", w}}))
@@ -19,7 +19,7 @@ struct NamedInput {
   Tensor value;
 };
 
-// One number of the gradient of Σ dy · y with a random dy.
+// An element of the gradient of Σ dy · y with a random dy.
 struct GradientEntry {
   std::string index;  // "[2, 0]", or "direction 3" where the input is too large for single elements
   double tape, numeric;
@@ -32,8 +32,8 @@ struct Kink {
   double left, right;
 };
 
-// What f does to the digits of an input on the way to y. `whole`: all that y knows of it was rounded to f32,
-// so that f is a staircase for steps of 1e-8. `partly`: some of it was, and the rest was not.
+// Whether f rounds an input to f32. `whole`: y depends only on the rounded input, so f is a staircase for
+// steps of 1e-8. `partly`: some terms are rounded, and others are not.
 enum class Rounding { none, partly, whole };
 
 struct JacobianOptions {
@@ -45,8 +45,9 @@ struct JacobianOptions {
   bool in_f32 = false;  // f is known to round to f32; found out if not: see Rounding
   // The seed of dy, the directions, and the tape's rng.
   uint64_t seed = 1;
-  // For a backward that is not meant to give the slopes of f, as a straight-through estimator's: a function
-  // with results of f's shape. A gradient that is not the slope of f is compared with the slope of this one.
+  // For a backward pass that is intended to differ from the derivative of f, such as a straight-through
+  // estimator: a function with results of the shape of f. A gradient that is not the derivative of f is
+  // compared with the derivative of this function.
   TensorFunction expected = nullptr;
 };
 
@@ -88,8 +89,9 @@ struct Jacobian {
   }
 };
 
-// One per float input, which must be f64. The function runs on a tape with a fixed Rng, so dropout draws the
-// same mask every time. Throws Error when f throws; what its backward throws is kept in `error`.
+// Returns a Jacobian for each float input, which must be f64. The function runs on a tape with a fixed Rng,
+// so dropout draws the same mask every time. Throws Error if f throws; the error of its backward pass is
+// stored in `error`.
 std::vector<Jacobian> jacobians(const TensorFunction& f, const std::vector<NamedInput>& inputs,
                                 const JacobianOptions& options = {});
 

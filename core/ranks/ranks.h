@@ -1,5 +1,5 @@
-// Ranks: the processes that make one run together. One, unless a launcher such as mpirun started more; every
-// verb then does what it does for one, so that programs have no `if`.
+// Ranks: the processes of one run. There is one process, unless a launcher such as mpirun started more. All
+// functions work for one process too, so that programs need no `if`.
 //
 //   Ranks ranks;                                        // joins the others; first in main
 //   const IndexRange mine = ranks.share(pieces);        // this rank's pieces: the same division for all
@@ -7,9 +7,10 @@
 //   ranks.gather(losses, pieces);                       // one number a piece, in order, on every rank
 //   each(nets, train);                                  // of experiments/run: nets on the next free rank
 //
-// Who computes what never shows in a bit: MPI moves bytes, we add numbers. All ranks call the same verbs in
-// the same order, from one thread. The processes of a run are found by the environment that the launcher
-// gives them, and talk through a plugin (rank_link.h), which is opened only then.
+// Results do not depend on which process computes a piece: MPI moves bytes, and we add the numbers in a fixed
+// order. All ranks call the same functions in the same order, from one thread. A process finds the others by
+// the environment variables of the launcher. They communicate through a plugin (rank_link.h), which is loaded
+// only then.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@
 
 namespace isobar {
 
-// Thrown where a rank does not answer.
+// The error for a rank that does not answer.
 class RankLost : public Error {
  public:
   using Error::Error;
@@ -34,15 +35,15 @@ class RankLost : public Error {
 
 class Ranks {
  public:
-  // `timeout`: seconds after which a silent rank counts as lost. Throws Error where a launcher started
-  // several processes and there is no plugin for it.
+  // `timeout` is the number of seconds after which a silent rank counts as lost. Throws Error if a launcher
+  // started several processes and there is no plugin for it.
   explicit Ranks(double timeout = 300);
   explicit Ranks(std::unique_ptr<RankLink> link, double timeout = 300);
   // Disconnects; all ranks must do so. While an exception is in flight, aborts the processes of all ranks.
   ~Ranks();
   Ranks(const Ranks&) = delete;
 
-  // The ranks that this process joined in main; alone() where it did not.
+  // The ranks that this process joined in main, or alone().
   static Ranks& here();
   // One rank.
   static Ranks& alone();
@@ -60,37 +61,40 @@ class Ranks {
     return std::count(hosts_.begin(), hosts_.end(), hosts_[static_cast<size_t>(rank_)]);
   }
 
-  // Seconds after which a silent rank counts as lost; and what this rank does now ("step 12"), for the error.
+  // Sets the number of seconds after which a silent rank counts as lost.
   void set_timeout(double seconds) { timeout_ = seconds; }
   double timeout() const { return timeout_; }
+  // Sets what this rank is doing now, such as "step 12", for errors.
   void set_location(const std::string& place) { place_ = place; }
 
-  // The part of 0 … n − 1 that is this rank's, or another's. Parts have one length, but for one that is
-  // shorter. The first rank has the last part: it writes, and what is observed of a step is its last piece.
-  // With more ranks than n, some have no part.
+  // Returns the part of 0 … n − 1 of this rank, or of another one. All parts have the same length, except one
+  // that may be shorter. The first rank has the last part, because it writes, and observers show the last
+  // piece of a step. If there are more ranks than n, some parts are empty.
   IndexRange share(int64_t n) const { return share(n, rank_); }
   IndexRange share(int64_t n, int rank) const;
 
-  // A text of each rank, in the order of ranks, on every rank.
+  // Returns the texts of all ranks, in the order of ranks, on every rank.
   std::vector<std::string> gather(const std::string& mine);
-  // n numbers, of which `mine` are this rank's share, on every rank.
+  // Returns n numbers on every rank; `mine` are those of share(n).
   std::vector<double> gather(const std::vector<double>& mine, int64_t n);
-  // Throws Error that names the first rank whose text is not the first rank's: "rank 3 of 8 (node7) has
+  // Throws Error that names the first rank with another text than the first rank: "rank 3 of 8 (node7) has
   // <what> …".
   void check_same(const std::string& what, const std::string& mine, const std::string& repair);
 
-  // Called by a rank that fails. True where all others fail within seconds too, so that all may exit
+  // Called by a rank that fails. Returns true if all others fail within seconds too, so that all may exit
   // normally.
   bool end_together();
-  // Whether a launcher started this process together with others; and this one's number there, else 0.
+  // Whether a launcher started this process together with others.
   static bool launched();
+  // The number of this process among them, or 0.
   static int launched_rank();
 
-  // Whether any rank had asked to stop when the last gather() began: the same answer on all ranks.
+  // Asks all ranks to stop; they learn it in the next gather().
   void ask_to_stop(bool asks) { asks_ = asks; }
+  // Whether any rank had asked to stop when the last gather() began: the same result on all ranks.
   bool stop_asked() const { return size_ == 1 ? asks_ : asked_; }
 
-  // Messages, for what builds on ranks.
+  // Messages, for functions that are built on Ranks.
   enum class Tag { gather, block, sum, job, alive, end };
   struct Message {
     int peer;
@@ -105,16 +109,18 @@ class Ranks {
   bool done(const Message& message) { return link_->done(message.number); }
   // Waits until all are complete. Throws RankLost.
   void wait(std::vector<Message> messages);
-  // Whether a text has arrived; and the text, after waiting for it.
+  // Whether a text has arrived.
   bool arrived(int from, Tag tag) { return link_->arrived(from, static_cast<int>(tag)).has_value(); }
+  // Waits for a text and returns it.
   std::string receive_text(int from, Tag tag);
 
-  // Whether the caller is on the thread that made this, the only one that may send and receive.
+  // Whether the caller is on the thread that made this object, which is the only one that may send and
+  // receive.
   bool on_own_thread() const { return std::this_thread::get_id() == thread_; }
 
-  // What fail_lost() calls: it prints the error's text and ends all processes.
+  // Sets the function that fail_lost() calls. It prints the error and ends all processes.
   void on_lost(std::function<void(const RankLost&)> end) { end_ = std::move(end); }
-  // For callers with other threads at work: an exception would reach main only after those.
+  // For callers with other running threads: an exception would reach main only after their end.
   [[noreturn]] void fail_lost(const RankLost& error) {
     if (end_) end_(error);
     throw error;

@@ -1,21 +1,20 @@
-// TreeSum: adds the gradients of many pieces in the order of one binary tree that depends on the number of
-// pieces alone, so that whoever computes a piece (this thread, another one, another machine) never shows in a
-// bit.
+// TreeSum: adds the gradients of many pieces in the order of a binary tree that depends only on the number of
+// pieces. So results do not depend on which thread or process computes a piece.
 //
 //   TreeSum sum;
 //   for (int64_t piece = 0; piece < pieces; ++piece) sum.add(gradients_of(piece));
 //   const std::vector<Tensor> gradients = sum.take();
 //
-// The tree of n > 1 pieces splits them at the largest power of two below n, as that of RFC 6962, section 2.1:
+// The tree of n > 1 pieces divides them at the largest power of two below n, as in RFC 6962, section 2.1:
 //
 //   sum(0 … n) = sum(0 … k) + sum(k … n)      k = the largest power of two below n
 //
-// It keeps at most ⌈log2 n⌉ + 1 partial sums at a time. A TreeSum belongs to one thread; its sums use those
-// of parallel_for.
+// It stores at most ⌈log2 n⌉ + 1 partial sums at a time. A TreeSum belongs to one thread; the sums use the
+// threads of parallel_for().
 //
-// A TreeSum of some pieces in the middle starts at the first one's number. Its sums so far are blocks:
-// subtrees of the whole tree, of 2^k pieces whose first is a multiple of 2^k. Another TreeSum adds them with
-// add(sums, pieces).
+// A TreeSum of some pieces in the middle starts at the number of the first one. Its partial sums are blocks:
+// subtrees of the whole tree, of 2^k pieces of which the first number is a multiple of 2^k. Another TreeSum
+// adds them with add(sums, pieces).
 //
 //   TreeSum mine(6);                                  // pieces 6 … 11 of 12
 //   …
@@ -38,22 +37,22 @@ class TreeSum {
 
   explicit TreeSum(int64_t first = 0) : next_(first) {}
 
-  // The next piece's tensors, f32 or f64; an undefined one adds nothing. They are overwritten where nobody
-  // else holds them. Throws Error for another number of tensors than before; here or in take(), for other
-  // shapes or dtypes.
+  // Adds the tensors of the next piece, f32 or f64; an undefined one adds nothing. A tensor without another
+  // owner is overwritten. Throws Error for another number of tensors than before; and, here or in take(), for
+  // other shapes or dtypes.
   void add(std::vector<Tensor> piece) { add(std::move(piece), 1); }
-  // The sums of the next `pieces` of them, a block.
+  // Adds a block: the sums of the next `pieces` pieces.
   void add(std::vector<Tensor> sums, int64_t pieces);
-  // The blocks so far, in order, and none are left.
+  // Returns and removes the blocks so far, in order.
   std::vector<Block> take_blocks() { return std::exchange(blocks_, {}); }
-  // The blocks, without sums, that pieces begin … end − 1 make.
+  // Returns the blocks of pieces begin … end − 1, without sums.
   static std::vector<Block> blocks_of(int64_t begin, int64_t end);
-  // The sum of all pieces, and none are left. A tensor that is undefined in every piece stays undefined; no
-  // pieces give no tensors.
+  // Returns and removes the sum of all pieces. A tensor that is undefined in every piece stays undefined.
+  // Without pieces there are no tensors.
   std::vector<Tensor> take();
 
  private:
-  // Two neighbours of the tree become one.
+  // Adds the last two blocks, which are neighbours in the tree.
   void add_last_two();
 
   int64_t next_;

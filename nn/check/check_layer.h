@@ -37,23 +37,24 @@ struct CheckLayerOptions {
   //     return dynamic_cast<CrossAttention&>(m)(in[0], in[1]);
   //   }
   LayerCall call = nullptr;
-  // For a backward that is not meant to give the slopes of y: a function of y's shape. A gradient that is not
-  // the slope of y must be the slope of this one. A straight-through estimator of the identity:
+  // For a backward pass that is intended to differ from the derivative of y: a function of the shape of y. A
+  // gradient that is not the derivative of y must be the derivative of this function. For a straight-through
+  // estimator of the identity:
   //   .expected = [](Module&, const std::vector<Tensor>& in) { return in[0]; }
   // For a reversed gradient it returns in[0] * -1.0, for one that is stopped in[0] * 0.0.
   LayerCall expected = nullptr;
   std::optional<Shape> output_shape = std::nullopt;  // the shape that y must have; default: any
-  // Whether dimension 0 of the first input is a batch of any size. false: the example is run as it is, with
-  // no more and no fewer rows. For W x without a batch, a Gram matrix (N, N), a graph convolution with an
-  // adjacency (N, N), a layer that is made for one size.
+  // Whether dimension 0 of the first input is a batch of any size. false: the number of rows of the example
+  // is not changed, as for W x without a batch, a Gram matrix (N, N), a graph convolution with an adjacency
+  // matrix (N, N), or a layer for one size.
   bool batch = true;
   // Whether forward in training reads state that it changes, and fields() lists it: PowerNorm, spectral norm,
   // the codebook of a moving average. Each call in training then begins with the state as made.
   bool stateful = false;
   // Whether dimension 1 of the first input and of y is time, and y at t depends on nothing after t.
   bool causal = false;
-  // {2, 1}: input 2, (B, T), is true or 1 where input 1, (B, T, …), counts, and nothing depends on the rest of
-  // input 1. Of the first input, y is compared where it counts: {1, 0}.
+  // {2, 1}: input 2, (B, T), is true or 1 where input 1, (B, T, …), counts, and nothing depends on the rest
+  // of input 1. Of the first input, y is compared where it counts: {1, 0}.
   std::optional<std::array<size_t, 2>> mask = std::nullopt;
   double tolerance = 1e-6;  // of gradients in f64, relative; see GradcheckReport
   // Of an f32 run against f64, relative to the largest element; what one more rounding of x changes is

@@ -29,13 +29,13 @@ void check_layout(const LanguageModelConfig& config, HuggingFaceLayout layout);
 // zeros. Throws as check_layout() does.
 std::map<std::string, Tensor> to_hugging_face(LanguageModel& model, HuggingFaceLayout layout);
 // The model of this configuration with these tensors. Throws Error that begins with `who` for a tensor that
-// is missing, superfluous or of another shape than the configuration's, and for a tied lm_head.weight that is not
-// the embedding; asks for no more memory than the tensors take.
+// is missing, superfluous or of another shape than the configuration's, and for a tied lm_head.weight that is
+// not the embedding; asks for no more memory than the tensors take.
 LanguageModel model_from_hugging_face(const LanguageModelConfig& config, HuggingFaceLayout layout,
                                       const std::map<std::string, Tensor>& tensors, const std::string& who);
-// Throws Error that begins with `who` where `tensors` tensors with `numbers` numbers together are too few for the
-// model of this configuration. Ask before a model of that size is made: a few bytes of a hostile configuration
-// can ask for any amount of memory.
+// Throws Error that begins with `who` where `tensors` tensors with `numbers` numbers together are too few for
+// the model of this configuration. Ask before a model of that size is made: a few bytes of a hostile
+// configuration can ask for any amount of memory.
 void check_affordable(const LanguageModelConfig& config, int64_t tensors, int64_t numbers,
                       std::string_view who);
 // Whether a tensor belongs to the weights: old files hold masks and angles too.
