@@ -32,15 +32,13 @@ std::vector<claims::ClaimFile> claims_in(const std::string& tree) {
 int facts(const Words& words) {
   std::string tree, out;
   bool force = false;
-  Tool tool(
-      "isobar facts",
-      "Writes all claims with their verdicts, what was measured, runs, studies and closed forms as one JSON.",
-      "isobar facts -o facts.json");
-  tool.option(
-      "--tree", tree,
-      "a source tree: its claims and kept values, as they are now; those of this program where it is not said");
-  tool.option("-o,--output", out, "the file to write; stdout where it is not said");
-  tool.option("--force", force, "replace a file that is there");
+  Tool tool("isobar facts",
+            "Writes all claims, verdicts, measured values, runs, studies and closed forms as JSON.",
+            "isobar facts -o facts.json");
+  tool.option("--tree", tree,
+              "read claims and stored values from this source tree; default: those of this program");
+  tool.option("-o,--output", out, "the file to write; default: stdout");
+  tool.option("--force", force, "replace an existing file");
   return tool.run(words, [&] {
     if (!out.empty()) check_output(out, {.force = force});
     const bool shipped = tree.empty();

@@ -43,17 +43,17 @@ struct Verb {
 
 const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
-      {"verify", "run the studies that claims need, judge every claim", verbs::verify},
-      {"report", "one page of finished runs: claims, charts, settings", verbs::report},
-      {"facts", "claims, verdicts, runs and studies as one JSON", verbs::facts},
-      {"watch", "how a run of train_lm goes, or how it went", verbs::watch},
+      {"verify", "run the studies that claims need, and judge every claim", verbs::verify},
+      {"report", "write a page of finished runs: claims, charts, settings", verbs::report},
+      {"facts", "write claims, verdicts, runs and studies as JSON", verbs::facts},
+      {"watch", "show the progress of a run of train_lm", verbs::watch},
       {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
-      {"evaluate", "loss and perplexity of a checkpoint on a text", verbs::evaluate},
-      {"export", "a checkpoint as model.safetensors for Hugging Face", verbs::export_model},
-      {"import", "model.safetensors as a checkpoint", verbs::import_model},
+      {"evaluate", "compute loss and perplexity of a checkpoint on a text", verbs::evaluate},
+      {"export", "write a checkpoint as model.safetensors for Hugging Face", verbs::export_model},
+      {"import", "convert a model.safetensors to a checkpoint", verbs::import_model},
       {"tokenize", "learn a tokenizer; turn text into tokens and back", verbs::tokenize},
-      {"prepare", "texts of any size as a token store for train_lm", verbs::prepare},
-      {"completion", "a script with which bash completes all of these", completion},
+      {"prepare", "convert texts of any size to a token store for train_lm", verbs::prepare},
+      {"completion", "print a script for the completion of bash", completion},
   };
   return all;
 }
@@ -68,12 +68,13 @@ verbs::Words names_of_all() {
 std::string help() {
   std::string text =
       "isobar: measures what is said about normalization in deep networks.\n\n"
-      "  isobar verify              judge texts, a chapter and papers, claim by claim\n\n"
-      "Verbs:\n";
+      "  isobar verify              check the published claims of blog posts and papers\n\n"
+      "Commands:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
-  text += "\nStudies, programs of their own beside isobar:\n";
+  text += "\nStudies (separate programs in the folder of isobar):\n";
   for (const Json& study : ask_studies()) text += help_row(study["name"], study["question"]);
-  return text + "\n`isobar WORD --help` says more; --version, and --about: all studies as JSON.\n";
+  return text +
+         "\n`isobar COMMAND --help` describes a command or study; --version; --about: all studies as JSON.\n";
 }
 
 bool is_program_name(const std::string& word) {
@@ -115,18 +116,19 @@ int obey(verbs::Words words) {
   }
   if (name == "duel") return verbs::duel(words);
   if (const auto verb = std::ranges::find(all_verbs(), name, &Verb::name); verb != all_verbs().end()) {
-    check(!Ranks::launched(),
-          "{}: a verb is one process, which cannot share its work; start it without mpirun (studies can: {})",
-          name, "mpirun -n 4 train_lm …");
+    check(
+        !Ranks::launched(),
+        "{}: this command is one process, which cannot share its work; start it without mpirun (studies can: {})",
+        name, "mpirun -n 4 train_lm …");
     return verb->run(words);
   }
   become_study(name, words);
   check(
       name != "article" || completing,
-      "there is no verb 'article' any more: the article is docs/article.md of the source tree, and `docs/render --pdf "
+      "there is no command 'article' any more: the article is docs/article.md of the source tree, and `docs/render --pdf "
       "article.pdf` prints it");
   const std::string hint = did_you_mean(name, names_of_all());
-  check(completing, "there is no verb or study '{}'{}", one_line(name),
+  check(completing, "there is no command or study '{}'{}", one_line(name),
         hint.empty() ? "; isobar --help lists them" : hint);
   return 0;
 }

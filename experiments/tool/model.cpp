@@ -115,10 +115,11 @@ int export_model(const Words& words) {
   bool force = false;
   Tool tool("isobar export", "Writes a checkpoint of train_lm as model.safetensors and config.json.",
             "isobar export runs/train_lm -o llama/model.safetensors --layout llama");
-  tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
-  tool.option("-o,--output", output, "the file to write; config.json and tokenizer.json come beside it");
-  tool.option("--layout", layout, "names and form of the weights", one_of({"llama", "gpt2"}));
-  tool.option("--force", force, "replace files that are there");
+  tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest checkpoint");
+  tool.option("-o,--output", output,
+              "the file to write; config.json and tokenizer.json are written to its folder");
+  tool.option("--layout", layout, "names and shapes of the weights", one_of({"llama", "gpt2"}));
+  tool.option("--force", force, "replace existing files");
   return tool.run(words, [&] { write_model(checkpoint, output, layout, force); });
 }
 
@@ -128,10 +129,10 @@ int import_model(const Words& words) {
   Tool tool("isobar import", "Reads model.safetensors and config.json into a checkpoint.",
             "isobar import llama/model.safetensors -o llama.safetensors");
   tool.word("MODEL", path, "model.safetensors");
-  tool.option("--hf_config", config, "its config.json; empty: the one beside it");
-  tool.option("--tokenizer", tokenizer, "its tokenizer.json, or 'byte'; empty: the one beside it");
+  tool.option("--hf_config", config, "its config.json; empty: the one in its folder");
+  tool.option("--tokenizer", tokenizer, "its tokenizer.json, or 'byte'; empty: the one in its folder");
   tool.option("-o,--output", output, "the checkpoint to write");
-  tool.option("--force", force, "replace a file that is there");
+  tool.option("--force", force, "replace an existing file");
   return tool.run(words, [&] { read_model(path, config, tokenizer, output, force); });
 }
 
@@ -139,25 +140,25 @@ int sample(const Words& words) {
   SampleOptions options;
   Tool tool("isobar sample", "Draws text from a checkpoint of train_lm.",
             "isobar sample runs/train_lm --prompt \"ROMEO:\"");
-  tool.word("CHECKPOINT", options.checkpoint, "a checkpoint, or the folder of a run: its newest");
-  tool.option("--prompt", options.prompt, "the text to go on from");
-  tool.option("--max_new_tokens", options.max_new_tokens, "tokens to draw", at_least(0));
-  tool.option("--temperature", options.sampling.temperature, "divides the logits; 0: the likeliest token");
-  tool.option("--top_k", options.sampling.top_k, "draw from the k likeliest; 0: from all");
+  tool.word("CHECKPOINT", options.checkpoint, "a checkpoint, or the folder of a run: its newest checkpoint");
+  tool.option("--prompt", options.prompt, "the text to continue");
+  tool.option("--max_new_tokens", options.max_new_tokens, "number of tokens to draw", at_least(0));
+  tool.option("--temperature", options.sampling.temperature, "divides the logits; 0: the most likely token");
+  tool.option("--top_k", options.sampling.top_k, "draw from the k most likely tokens; 0: from all");
   tool.option("--top_p", options.sampling.top_p,
-              "draw from the fewest likeliest that have this chance together");
-  tool.option("--seed", options.seed, "of the random numbers", at_least(0));
+              "draw from the smallest set of tokens with this total probability");
+  tool.option("--seed", options.seed, "seed of the random numbers", at_least(0));
   return tool.run(words, [&] { draw(options); });
 }
 
 int evaluate(const Words& words) {
   std::string checkpoint, corpus, part = "all";
   bool as_is = false;
-  Tool tool("isobar evaluate", "Loss, perplexity and bits per byte of a checkpoint of train_lm on a text.",
+  Tool tool("isobar evaluate", "Computes loss, perplexity and bits per byte of a checkpoint on a text.",
             "isobar evaluate runs/train_lm --corpus my.txt");
-  tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest");
+  tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest checkpoint");
   tool.option("--corpus", corpus, "the text file");
-  tool.option("--part", part, "all of it, or the validation part, the last tenth",
+  tool.option("--part", part, "the whole text, or its validation part, the last tenth",
               one_of({"all", "validation"}));
   tool.option("--as_is", as_is, as_is_help);
   return tool.run(words, [&] { evaluate_on(checkpoint, corpus, part, as_is); });

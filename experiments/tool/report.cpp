@@ -49,16 +49,18 @@ void write_figure(const ReportLine& line, const Output& output, const report::Co
 
 int report(const Words& words) {
   ReportLine line;
-  Tool tool("isobar report", "One page of what was run: claims and verdicts, plots, settings.",
+  Tool tool("isobar report", "Writes a page of finished runs: claims and verdicts, plots, settings.",
             "isobar report runs/verify -o report.html");
   tool.app()
-      .add_option("DIR", line.folders, "folders of finished runs; of isobar verify, with all its runs")
+      .add_option("DIR", line.folders,
+                  "folders of finished runs; the folder of isobar verify has all its runs")
       ->required();
-  tool.option("-o,--output", line.output, "the file to write; report.html, or KEY.svg, where it is not said");
-  tool.option("--svg", line.svg, "a picture of one plot in place of the page: RUN.KEY, or KEY of all runs");
-  tool.option("--live", line.live, "the page has a chapter that runs decay_study in the reader's browser");
-  tool.option("--lang", line.lang, "language, of the page at first", one_of({"en", "zh"}));
-  tool.option("--force", line.force, "replace a file that is there and no page or chart");
+  tool.option("-o,--output", line.output, "the file to write; default: report.html, or KEY.svg");
+  tool.option("--svg", line.svg,
+              "write a picture of one plot instead of the page: RUN.KEY, or KEY of all runs");
+  tool.option("--live", line.live, "add a chapter that runs decay_study in the browser of the reader");
+  tool.option("--lang", line.lang, "the first language of the page", one_of({"en", "zh"}));
+  tool.option("--force", line.force, "replace an existing file that is not a page or chart");
   return tool.run(words, [&] {
     const Output output = output_of(line);
     report::Content content;

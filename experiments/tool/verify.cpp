@@ -116,7 +116,7 @@ int verify(const Words& given) {
   Words paths;
   const Program program{
       .name = "isobar verify",
-      .about = "Which claims hold? Makes every run that they need, and judges every claim.",
+      .about = "Makes every run that claims need, and judges every claim.",
       .example = "isobar verify --quick\nisobar verify --claim D06\nisobar verify mine.toml --out runs/mine",
       .presets = {{"quick", "small sizes and few seeds"}, {"full", "the texts' sizes, and more seeds"}},
       .folder = "runs/verify",

@@ -96,12 +96,12 @@ int follow(const WatchOptions& options) {
 
 int watch(const Words& words) {
   WatchOptions options;
-  Tool tool("isobar watch", "Shows how a run of train_lm goes: a table, and charts on a terminal.",
+  Tool tool("isobar watch", "Shows the progress of a run of train_lm: a table, and charts on a terminal.",
             "isobar watch runs/train_lm");
   tool.word("DIR", options.folder, "the folder of the run");
-  tool.option("--once", options.once, "show its state now, and stop");
+  tool.option("--once", options.once, "show the state now, and exit");
   tool.option("--interval", options.interval,
-              "seconds between two lines or screens (0: 1 on a terminal, else 10)", at_least(0));
+              "seconds between two lines or screens (0: 1 on a terminal, otherwise 10)", at_least(0));
   return tool.run(words, [&] { return follow(options); });
 }
 

@@ -298,7 +298,7 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
     CHECK_FALSE(holds(outcome.err, "no setting"));
   }
   CHECK(run_built("isobar", "verfy").err ==
-        "isobar: there is no verb or study 'verfy'; did you mean verify?\n");
+        "isobar: there is no command or study 'verfy'; did you mean verify?\n");
   CHECK(run_built("isobar", "verify --out " + (folder / "none") + " " + (folder / "nowhere.toml")).code == 2);
 }
 

@@ -33,7 +33,7 @@ const Strings& programs() {
     Strings names = {"isobar"};
     std::string prefix;
     for (const std::string& line : lines_of(isobar_help())) {
-      if (line.starts_with("Verbs")) prefix = "isobar ";
+      if (line.starts_with("Commands")) prefix = "isobar ";
       if (line.starts_with("Studies")) prefix = " ";
       if (prefix.empty() || !line.starts_with("  ")) continue;
       if (line[2] == ' ') continue;  // a further line of a row
@@ -224,7 +224,7 @@ TEST_CASE("isobar runs the study beside it, with its words and its exit code") {
   CHECK(refused.code == 2);
   CHECK(refused.err == run_built("decay_study", "--dpeth 3").err);
   for (const std::string word : {"decay_studi", "../bin/decay_study", "''", "--halp"})
-    check_refused("isobar", word, "isobar: there is no verb or study '");
+    check_refused("isobar", word, "isobar: there is no command or study '");
   check_refused("isobar", "decay_studi", "; did you mean decay_study?\n");
 }
 

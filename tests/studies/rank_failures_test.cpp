@@ -70,7 +70,7 @@ TEST_CASE("a verb under mpirun is refused in one line, by every process") {
     const ScopedVariable rank("OMPI_COMM_WORLD_RANK", number);
     check_refused(
         "isobar", "report runs",
-        "isobar: report: a verb is one process, which cannot share its work; start it without mpirun "
+        "isobar: report: this command is one process, which cannot share its work; start it without mpirun "
         "(studies can: mpirun -n 4 train_lm …)\n");
   }
 }

@@ -193,7 +193,7 @@ int main(int argc, char** argv) {
   Config config;
   return run_program(
       {.name = "norm_motives",
-       .about = "Do norms steady, speed up, regularize, make robust?\n"
+       .about = "Do norms stabilize and speed up training, regularize, and make nets robust?\n"
                 "Source 001's four motives, measured on nets that learn digits.",
        .example = "norm_motives --seeds 2 --depth 8",
        .page = "studies/norm_motives/README.md",
