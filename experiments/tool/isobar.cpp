@@ -73,8 +73,7 @@ std::string help() {
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies (separate programs in the folder of isobar):\n";
   for (const Json& study : ask_studies()) text += help_row(study["name"], study["question"]);
-  return text +
-         "\n`isobar COMMAND --help` describes a command or study; --version; --about: all studies as JSON.\n";
+  return text + "\n`isobar COMMAND --help` says more; --version; --about: all studies as JSON.\n";
 }
 
 bool is_program_name(const std::string& word) {
