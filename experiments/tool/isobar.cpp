@@ -43,16 +43,16 @@ struct Verb {
 
 const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
-      {"verify", "run the studies that claims need, and judge every claim", verbs::verify},
-      {"report", "write a page of finished runs: claims, charts, settings", verbs::report},
+      {"verify", "run the studies that claims need, judge every claim", verbs::verify},
+      {"report", "write a page of finished runs: claims and charts", verbs::report},
       {"facts", "write claims, verdicts, runs and studies as JSON", verbs::facts},
       {"watch", "show the progress of a run of train_lm", verbs::watch},
       {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
       {"evaluate", "compute loss and perplexity of a checkpoint on a text", verbs::evaluate},
-      {"export", "write a checkpoint as model.safetensors for Hugging Face", verbs::export_model},
+      {"export", "write a model.safetensors for Hugging Face", verbs::export_model},
       {"import", "convert a model.safetensors to a checkpoint", verbs::import_model},
       {"tokenize", "learn a tokenizer; turn text into tokens and back", verbs::tokenize},
-      {"prepare", "convert texts of any size to a token store for train_lm", verbs::prepare},
+      {"prepare", "convert texts to a token store for train_lm", verbs::prepare},
       {"completion", "print a script for the completion of bash", completion},
   };
   return all;

@@ -22,14 +22,13 @@ struct Config : HasFields {
 
 int main(int argc, char** argv) {
   Config config;
-  const Program program{
-      .name = "norm_properties",
-      .about =
-          "Which invariances do LayerNorm, RMSNorm and BatchNorm have, and what do they cost?\n"
-          "Puts the definitions and invariances of sources 000 to 003 to the test.",
-      .example = "norm_properties --seeds 5",
-      .page = "studies/norm_properties/README.md",
-      .tiny = "--seeds 1"};
+  const Program program{.name = "norm_properties",
+                        .about =
+                            "What invariances do norms have, and at what cost?\n"
+                            "Puts the definitions and invariances of sources 000 to 003 to the test.",
+                        .example = "norm_properties --seeds 5",
+                        .page = "studies/norm_properties/README.md",
+                        .tiny = "--seeds 1"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     Measurements measurements;
     {
