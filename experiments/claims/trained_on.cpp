@@ -19,6 +19,11 @@ constexpr Sentence sentences[] = {
     {"centering", "start.", "", ""},
     {"centering", "", "{n_layer} blocks of width {n_embd}, {steps} steps on {corpus}, rate {learning_rate}",
      "{n_layer} 块、宽 {n_embd}，在{corpus}上训练 {steps} 步，学习率 {learning_rate}"},
+    {"conv_norms", "oracle.", "", ""},
+    {"conv_norms", "",
+     "a convolutional net of {depth} residual blocks of {channels} channels, {images} {digits} or {least_steps} steps, best "
+     "rate of {learning_rates}",
+     "{depth} 个残差块、{channels} 通道的卷积网络，{images} 张{digits}或 {least_steps} 步，学习率取 {learning_rates} 中最佳"},
     {"decay_study", "", "", ""},
     {"depth_trainability", "", "width {width}, {steps} steps of Adam on {digits}, rate {learning_rate}",
      "宽 {width}，在{digits}上用 Adam 训练 {steps} 步，学习率 {learning_rate}"},

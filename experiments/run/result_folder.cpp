@@ -72,6 +72,7 @@ constexpr const char* trainer = "train_lm";
 const std::vector<std::string>* own_files(const std::string& program) {
   static const std::map<std::string, std::vector<std::string>> all = {
       {"centering", {}},
+      {"conv_norms", {}},
       {"decay_study", {"layers.csv"}},
       {"depth_trainability", {"depth.csv"}},
       {"duel", {"pairs.csv", "rates.csv"}},

@@ -129,6 +129,7 @@ TEST_CASE("a run tells the checksums of the data that it read") {
   CHECK(data_of("lm_norms", "--tiny --corpus synthetic") == Json::object());
   CHECK(data_of("fine_tuning", "--tiny") == text);
   CHECK(data_of("recurrent_norms", "--tiny") == digits);
+  CHECK(data_of("conv_norms", "--tiny") == digits);
   CHECK(data_of("duel", "rmsnorm dyt --tiny --task digits") == digits);
   const std::string own = ISOBAR_SOURCE_DIR "/README.md";
   CHECK(data_of("duel", "rmsnorm dyt --tiny --corpus " + own) ==
