@@ -28,6 +28,12 @@ TEST_CASE("one_hot has a one at each index") {
   CHECK(one_hot(zeros({2, 0}, Dtype::i32), 4, Dtype::boolean).shape() == Shape{2, 0, 4});
 }
 
+TEST_CASE("one_hot of labels and of answers make a confusion matrix") {
+  const Tensor y = tensor({0, 1, 1, 2, 2, 2}, Dtype::i64), answer = tensor({0, 1, 2, 2, 2, 0}, Dtype::i64);
+  CHECK(matmul(transpose(one_hot(y, 3)), one_hot(answer, 3)).to_vector<double>() ==
+        Doubles{1, 0, 0, 0, 1, 1, 1, 0, 2});
+}
+
 TEST_CASE("integers are added, subtracted and multiplied exactly") {
   const Tensor most = full({1}, -1, Dtype::i64) * 9007199254740992 * 1024;  // −2⁶³
   CHECK((1 - 2 * (arange(3) + 1)).to_vector<int64_t>() == std::vector<int64_t>{-1, -3, -5});
