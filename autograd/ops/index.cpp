@@ -17,6 +17,13 @@
 namespace isobar {
 namespace {
 
+// Throws Error unless the values that are added are floats.
+void check_added(const char* op, const Tensor& x) {
+  check(is_float(x.dtype()),
+        "{}: wanted x and src of f32 or f64, got {}; cast() both: counts in Dtype::f64 are exact below 2^53",
+        op, x.dtype());
+}
+
 // x seen as (outer, along dim, inner).
 struct Blocks {
   int64_t outer = 1, inner = 1;
@@ -89,6 +96,7 @@ Tensor index_select(const Tensor& x, int dim, const Tensor& indices) {
 
 Tensor index_add(const Tensor& x, int dim, const Tensor& indices, const Tensor& src) {
   const int d = x.shape().index(dim);
+  check_added("index_add", x);
   check(indices.ndim() == 1 && src.shape() == x.shape().with(d, indices.numel()),
         "index_add: src must be x {} with one row for each index along dimension {}, got {} for indices {}",
         x.shape(), d, src.shape(), indices.shape());
@@ -126,6 +134,7 @@ Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& 
   for (int i = 0; fits && i < index.ndim(); ++i) fits = index.size(i) <= src.size(i);
   check(fits, "scatter_add: src must be at least as large as index {} in every dimension, got {}",
         index.shape(), src.shape());
+  check_added("scatter_add", x);
   check(src.dtype() == x.dtype(), "scatter_add: x is {} but src is {}; convert one with cast()", x.dtype(),
         src.dtype());
   Tensor used = src;
