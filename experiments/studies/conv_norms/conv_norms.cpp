@@ -222,7 +222,7 @@ int main(int argc, char** argv) {
        .example = "conv_norms --nets batchnorm,groupnorm --batches 4",
        .page = "studies/conv_norms/README.md",
        .presets = {{"quick", "1,024 images, 3 seeds"},
-                   {"full", "2,048 images, 8 seeds", "--images 2048 --least_steps 32 --seeds 8"}},
+                   {"full", "4,096 images, 6 seeds", "--images 4096 --least_steps 96 --seeds 6"}},
        .tiny = "--channels 4 --depth 2 --images 8 --least_steps 1 --validated 250 --batches 1,4 --seeds 1 "
                "--learning_rates 1e-2"},
       config, argc, argv, [&](Run& run) { study(run, config); });

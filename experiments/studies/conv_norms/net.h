@@ -131,7 +131,7 @@ struct Config : HasFields {
   std::vector<double> learning_rates = {1e-3, 3e-3, 1e-2, 3e-2};
   int64_t depth = 3, channels = 16, images = 1024, least_steps = 16, validated = 500, seeds = 3,
           sweep_seeds = 1;
-  double target = 0.5;
+  double target = 1;
 
   void fields(Fields& f) override {
     f("nets", nets, "norms, or fixup", one_of(net_names()));
