@@ -44,6 +44,7 @@ std::set<std::string> anchors(const std::string& text) {
   std::set<std::string> all;
   std::map<std::string, int> count;
   for (const std::string& line : prose(text)) {
+    if (!line.starts_with("#")) continue;
     std::smatch heading;
     if (!std::regex_match(line, heading, std::regex("#{1,6} +(.*?) *"))) continue;
     const std::string anchor = anchor_of(heading[1]);
@@ -66,6 +67,14 @@ std::vector<std::string> targets(const std::string& text) {
   return all;
 }
 
+// The anchors of a file; the reference has hundreds of links to one page.
+const std::set<std::string>& anchors_of(const fs::path& path) {
+  static std::map<fs::path, std::set<std::string>> known;
+  const auto [found, is_new] = known.try_emplace(path);
+  if (is_new) found->second = anchors(file_text(path));
+  return found->second;
+}
+
 // The links of a text at that place that lead nowhere.
 std::vector<std::string> dead_links(const fs::path& document, const std::string& text) {
   std::vector<std::string> dead;
@@ -77,7 +86,7 @@ std::vector<std::string> dead_links(const fs::path& document, const std::string&
     if (!fs::exists(path))
       dead.push_back(target);
     else if (mark != std::string::npos &&
-             !anchors(file.empty() ? text : file_text(path)).contains(target.substr(mark + 1)))
+             !(file.empty() ? anchors(text) : anchors_of(path)).contains(target.substr(mark + 1)))
       dead.push_back(target);
   }
   return dead;
