@@ -1,4 +1,4 @@
-// The backward walk: how a tape turns its nodes into gradients.
+// The backward pass: computes gradients from the nodes of a tape.
 #include <utility>
 
 #include "../core/kernels/map.h"
@@ -35,7 +35,7 @@ void check_sums_to(const Node& node, size_t input, Dtype dtype, const Tensor& dx
         input, dtype, dx.dtype());
 }
 
-// Throws where a block that the op read or wrote has been overwritten since.
+// Throws if a block that the op read or wrote has been overwritten since.
 void check_one(const Node& node, const Version& version, uint64_t stamp, const auto& name_of_value) {
   if (!version.overwritten_since(stamp)) [[likely]]
     return;
@@ -53,7 +53,7 @@ void check_unchanged(const Node& node) {
   check_one(node, *node.version, node.stamp, [&] { return fmt::format("the result {}", node.shape); });
 }
 
-// sum += dx, in place where `sum` has no other owner.
+// sum += dx, in place if `sum` has no other owner.
 void add_to(Tensor& sum, Tensor dx) {
   if (!sum.defined()) {
     sum = std::move(dx);
@@ -70,14 +70,14 @@ void add_to(Tensor& sum, Tensor dx) {
                  [&]<class T>() { kernels::add_into(sum.numel(), dx.data<T>(), raw::write<T>(sum)); });
 }
 
-// Sets a flag while it lives, also where an exception ends the block.
+// Sets a flag in a block of code, and clears it at the end, also after an exception.
 struct WhileTrue {
   explicit WhileTrue(bool& flag) : set(flag) { set = true; }
   ~WhileTrue() { set = false; }
   bool& set;
 };
 
-// The node's backward, which this thread's listener sees.
+// Calls the backward of a node, and notifies the listener of this thread.
 void run(uint64_t tape, Node& node, Tensor dy, Wants wants, std::span<Tensor> dx) {
   TapeListener* const listener = recording.listener;
   if (listener != nullptr) listener->walking(tape, node, dy);
@@ -85,7 +85,7 @@ void run(uint64_t tape, Node& node, Tensor dy, Wants wants, std::span<Tensor> dx
   if (listener != nullptr && listener == recording.listener) listener->walked(tape, node, dx);
 }
 
-// Whether a step on this thread has left the leaf's gradient, which is not zero.
+// Whether an optimizer made a step on this thread without using the leaf's gradient, which is not zero.
 bool left_by_step(const Tensor& leaf) {
   return leaf.grad().defined() && raw::gradient_age(leaf).step_before < steps::last_here() &&
          norm_of(leaf.grad()) != 0;
@@ -116,7 +116,7 @@ int64_t Tape::own_slot(const Tensor& y, const char* what) {
   return slot.index;
 }
 
-// Leaves the slots as they are: forget_used_slots() drops leaves that nobody else holds any more.
+// Does not change the slots: forget_used_slots() removes leaves without other owners.
 std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy) {
   const int64_t start = own_slot(y, "backward");
   check(dy.shape() == y.shape() && dy.dtype() == y.dtype(), "backward: dy must be {} {}, got {} {}",
@@ -142,14 +142,14 @@ std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy
         outside[i].shape());
   for (size_t i = 0; i < found.size(); ++i) found[i].gradient = std::move(gradients[i]);
   std::erase_if(found, [](const LeafGradient& of) { return !of.gradient.defined(); });
-  // Each leaf gets numbers of its own: one tensor may have come to two leaves, as from a + b, or be a view.
+  // Each leaf gets a copy: one tensor may be the gradient of two leaves, as from a + b, or a view.
   for (LeafGradient& of : found)
     if (!raw::sole_owner(of.gradient) || !of.gradient.is_contiguous()) of.gradient = raw::clone(of.gradient);
   return found;
 }
 
-// Trainable tensors whose gradients no step uses up, each with the first op that read it: no model and no
-// optimizer lists them, and a step was taken on this thread since their gradients began.
+// Returns the trainable tensors whose gradients no step uses, each with the first op that read it: no model
+// and no optimizer lists them, and an optimizer made a step on this thread since their gradients were set.
 std::vector<std::pair<const void*, std::string>> Tape::left_gradients() const {
   std::vector<std::pair<const void*, std::string>> left;
   for (const Leaf& leaf : leaves_) {
@@ -193,7 +193,7 @@ void Tape::backward(const Tensor& y, const Tensor& dy) {
   forget_used_slots();
 }
 
-// Before forget_used_slots(), which drops leaves.
+// Called before forget_used_slots(), which removes leaves.
 void Tape::check_own_draws() {
   if (drawn_.draws.empty()) return;
   std::vector<Tensor> trained = leaves();
@@ -222,8 +222,8 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   walk(start, seed, wanted, gradients);
   for (size_t i = 0; i < xs.size(); ++i) {
     if (!gradients[i].defined()) gradients[i] = zeros(xs[i].shape(), xs[i].dtype());
-    // A gradient that depends on nothing, as that of a linear function, is recorded with the slope 0 by its x, so
-    // that gradient() can be applied to it as well.
+    // A gradient that depends on nothing, as that of a linear function, is recorded with the slope 0 by its
+    // x, so that gradient() can be applied to it as well.
     if (options_.higher_order && !needs_gradient(gradients[i], "gradient"))
       gradients[i] = record({"constant", Node::Kind::view}, gradients[i].detach(), {xs[i]},
                             [](const Tensor&) { return Tensor(); });
@@ -233,8 +233,8 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   return gradients;
 }
 
-// Throws where y, in slot `start`, depends on an op that read one of xs as a constant, before x was made
-// trainable: the derivative by x would lack that part.
+// Throws if y, in slot `start`, depends on an op that read one of xs as a constant, before x was trainable:
+// that part of the derivative would be missing.
 void Tape::check_no_constants(int64_t start, const std::vector<Tensor>& xs) const {
   std::vector<std::pair<const void*, const Tensor*>> by_id;
   for (const Tensor& x : xs)
@@ -246,7 +246,7 @@ void Tape::check_no_constants(int64_t start, const std::vector<Tensor>& xs) cons
                                      std::pair<const void*, const Tensor*>(input.id, nullptr));
     if (at == by_id.end() || at->first != input.id) return;
     const Tensor& x = *at->second;
-    // The tensor that the op read may be gone, and another one have its address.
+    // The tensor that the op read may be destroyed, and another one may have its address.
     check(input.version != raw::storage(x)->version || input.version->freed_since(input.stamp),
           "gradient: a tensor {} was a constant when {} used it; make it trainable before that", x.shape(),
           node.place());
@@ -257,7 +257,8 @@ void Tape::check_no_constants(int64_t start, const std::vector<Tensor>& xs) cons
   });
 }
 
-// Calls visit(node) for the nodes that are held and that the value in slot `start` depends on, from last to first.
+// Calls visit(node), in reverse order, for the nodes that are not freed and on which the value in slot
+// `start` depends.
 void Tape::each_reached(int64_t start, const std::function<void(const Node&)>& visit) const {
   TapeVector<uint8_t> reached(start + 1 - first_);
   reached.back() = true;
@@ -289,8 +290,8 @@ TargetCount Tape::targets_of(const Tensor& y) const {
   return all;
 }
 
-// Visits the nodes that y, in slot `start`, depends on, from last to first. On return, `sums` holds the adjoints of
-// the wanted slots (undefined: none).
+// Runs the backward pass: visits the nodes on which y, in slot `start`, depends, in reverse order. On return,
+// `sums` has the gradients of the wanted slots (undefined: none).
 void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums) {
   check(!walking_, "backward: another backward of this tape is under way");
   const WhileTrue walking(walking_);
@@ -332,7 +333,7 @@ void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::
     if (wanted[i] <= start) sums[i] = adjoint(wanted[i]);
 }
 
-// The gradient of an input, summed to its shape.
+// Returns the gradient of an input, summed to its shape.
 Tensor Tape::checked_gradient(const Node& node, size_t input, Tensor dx) {
   const Shape& shape = node.inputs[input].shape;
   const Dtype dtype = at(node.inputs[input].slot).dtype;
@@ -346,8 +347,9 @@ Tensor Tape::checked_gradient(const Node& node, size_t input, Tensor dx) {
   return dx;
 }
 
-// Drops nodes that no backward can use any more: the ops of a step that its loss did not depend on would else
-// stay for the tape's life. Runs before the first op after a walk, once the list has doubled.
+// Frees nodes that no backward pass can use any more. Otherwise ops on which the loss of a step did not
+// depend would stay as long as the tape. Called before the first op after a backward pass, if the list has
+// doubled.
 void Tape::drop_dead_nodes() {
   const auto node_at = [&](int64_t slot) { return at(slot).node.get(); };
   const auto drop = [&](int64_t slot) { at(slot).node.reset(), --held_; };
@@ -381,8 +383,8 @@ void Tape::drop_dead_nodes() {
   walked_ = false;
 }
 
-// Empties the list of slots once every node is used up, so that each of many backwards on one tape costs the
-// same. Slot numbers are not reused.
+// Empties the list of slots after all nodes were freed, so that each of many backward passes on one tape
+// costs the same. Slot numbers are not reused.
 void Tape::forget_used_slots() {
   if (walking_) return;
   walked_ = true;

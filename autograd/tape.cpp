@@ -97,8 +97,8 @@ Tape::~Tape() {
   if (*link != nullptr) *link = outer_;
 }
 
-// Whether x, which is neither trainable nor of this tape, was computed on an outer tape. Throws where its
-// tape has ended, or it belongs to another thread.
+// Whether x, which is neither trainable nor of this tape, was computed on an outer tape. Throws if its tape
+// has ended or belongs to another thread.
 bool Tape::is_outer(const Tensor& x, const char* op) const {
   const uint64_t tape = raw::slot(x).tape;
   if (tape == 0 || tape == recording.mark) return false;
@@ -110,7 +110,7 @@ bool Tape::is_outer(const Tensor& x, const char* op) const {
                           op, x.shape()));
 }
 
-// The slot of x on this tape, made on first use for leaves.
+// Returns the slot of x on this tape. A leaf gets its slot at its first use.
 int64_t Tape::slot_of(const Tensor& x) {
   if (!x.defined()) return Node::Input::absent;
   if (raw::slot(x).tape == serial_) return raw::slot(x).index;
@@ -129,7 +129,7 @@ void Tape::add_leaf_slot(Dtype dtype) {
   slot.leaf = true;
 }
 
-// Throws where y stands for something else already, whose gradient it would lose.
+// Throws if y is an input, trainable or recorded already: a gradient would be lost.
 void Tape::check_result(const Node& node, const Tensor& y) const {
   check(!y.trainable(), "{}: its result is a trainable tensor {}; return a new tensor, such as w.detach()",
         node.name, y.shape());

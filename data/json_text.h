@@ -1,5 +1,5 @@
-// JSON texts of a stranger's. A parser keeps its own stack, but copying, comparing and writing a value call
-// themselves for each list in a list: a million of these end the process.
+// Untrusted JSON texts. The parser has its own stack, but copying, comparing and writing a value are
+// recursive: a million nested lists would end the process.
 //
 //   const Json json = parse_json<Json>(read_file(path, limit));
 //   check(json.is_object(), "{}: wanted …", path);
@@ -9,17 +9,17 @@
 
 namespace isobar {
 
-// The value. Throws Json::exception where the text is no JSON, and Error where lists and objects stand in
-// each other deeper than in any file of ours.
+// Returns the value. Throws Json::exception if the text is not JSON, and Error if lists and objects are
+// nested more than 100 deep, which no file of Isobar needs.
 template <class Json>
 Json parse_json_or_throw(std::string_view text) {
   return Json::parse(text, [](int depth, auto, const Json&) {
-    check(depth <= 100, "lists and objects stand in each other too deep");
+    check(depth <= 100, "lists and objects are nested too deep");
     return true;
   });
 }
 
-// The value; a discarded one where that throws.
+// Returns the value, or a discarded value if parse_json_or_throw() throws.
 template <class Json>
 Json parse_json(std::string_view text) {
   try {
@@ -31,8 +31,8 @@ Json parse_json(std::string_view text) {
   }
 }
 
-// What a Json::exception says, as a part of a sentence: without its number, and without the text that it quotes last,
-// which may be long.
+// Returns the message of a Json::exception without its number, and without the text that it quotes, which may
+// be long.
 std::string json_complaint(std::string_view what);
 
 }  // namespace isobar

@@ -1,5 +1,5 @@
-// TextCorpus: a text as tokens, split into a training and a validation part. TokenDataset: the windows of T
-// tokens in a sequence, with the next token as the target at each place.
+// TextCorpus: a text as tokens, divided into a training and a validation part. TokenDataset: the windows of T
+// tokens in a sequence, with the next token as the target at each position.
 //
 //   TextCorpus corpus = TextCorpus::read("tinyshakespeare.txt", "char");
 //   TokenDataset train(corpus.train(), 64, "training part");
@@ -28,7 +28,7 @@ struct TextCorpus {
   // Reads a file. `tokenizer` is an argument of make_tokenizer. Throws Error if the file cannot be read or is
   // empty.
   static TextCorpus read(const std::filesystem::path& path, std::string_view tokenizer);
-  // The same from a text in memory. Throws Error if it is empty.
+  // Takes a text in memory. Throws Error if it is empty.
   static TextCorpus from_text(std::string_view text, std::string_view tokenizer);
 
   // The two parts, as views; the corpus must outlive them.
@@ -58,7 +58,7 @@ class TokenDataset : public Dataset {
   TokenDataset(std::span<const int32_t> tokens, int64_t block_size, std::string_view part);
   TokenDataset(const std::vector<int32_t>&& tokens, int64_t block_size, std::string_view part) = delete;
 
-  // The same for the tokens begin … end − 1 of a source, which must outlive the dataset.
+  // Takes the tokens begin … end − 1 of a source, which must outlive the dataset.
   TokenDataset(const TokenSource& source, int64_t begin, int64_t end, int64_t block_size,
                std::string_view part);
   TokenDataset(const TokenSource&& source, int64_t begin, int64_t end, int64_t block_size,
@@ -68,9 +68,10 @@ class TokenDataset : public Dataset {
   int64_t size() const override { return length_ - block_size_; }
   // x and y: (B, T), i64.
   Batch batch(std::span<const int64_t> indices) const override;
-  // Windows at independent uniform places, a pure function of the key: example b starts at random number b.
+  // Returns windows at independent uniform positions, a pure function of the key: example b starts at random
+  // number b.
   Batch random_batch(int64_t batch_size, const Rng& rng) const;
-  // Examples begin … end − 1 of it, for a rank that wants no others.
+  // Returns examples begin … end − 1 of such a batch, for a rank that needs no others.
   Batch random_batch(IndexRange examples, const Rng& rng) const;
 
  private:

@@ -1,4 +1,4 @@
-// TextInput: the documents of a corpus, read piece by piece from files of any size.
+// TextInput: the documents of a corpus, read in parts from files of any size.
 //
 //   read_documents({.paths = {"a.txt", "b.jsonl.gz"}}, [](std::string_view piece, bool last) { … });
 //
@@ -26,27 +26,28 @@ struct TextInput {
 inline constexpr size_t longest_json_line = size_t{1} << 28;
 
 // Calls visit(piece, last) for the pieces of each document in order; `last` is true for its last piece, which
-// may be empty. Returns how many lone surrogates ("\ud83d") JSON lines had: they are no characters (RFC 8259 section
-// 8.2) and are read as U+FFFD. Throws Error that names the file if it cannot be read, ends in .gz but is not gzip, is
-// truncated, or has a line without the text.
+// may be empty. Returns how many lone surrogates ("\ud83d") JSON lines had: they are no characters (RFC 8259
+// section 8.2) and are read as U+FFFD. Throws Error that names the file if it cannot be read, ends in .gz but
+// is not gzip, is truncated, or has a line without the text.
 int64_t read_documents(const TextInput& input, const std::function<void(std::string_view, bool)>& visit);
 
 // The longest text that is read as a whole: as tokens it takes five times as much memory.
 inline constexpr size_t longest_text = size_t{1} << 30;
 
-// The text of a file, as read_documents() gives it. Throws Error where there is none, or more than `limit`
-// bytes: a compressed file may hold a thousand times what it takes, and a device does not end.
+// Returns the text of a file, as read_documents() reads it. Throws Error if there is none, or more than
+// `limit` bytes: a compressed file may contain a thousand times its own size, and a device does not end.
 std::string read_text(const std::string& path, size_t limit = longest_text);
 
-// The first bytes of it, at most so many. Throws Error where it cannot be read.
+// Returns the first bytes of a file, at most this many. Throws Error if it cannot be read.
 std::string first_bytes(const std::string& path, size_t most);
 
-// What a file is if it hardly is a text in UTF-8, by its first MiB, with the repair: "a.txt looks like UTF-16LE (…);
-// iconv …". Names UTF-16 and UTF-32, archives and compressed files, a byte order mark, bytes that are not
-// UTF-8, JSON lines, and line ends of CR alone. Empty for a text, and for what is no regular file, which may be
-// read but once. A notice is no error: all bytes are accepted.
+// Returns a notice if the first MiB of a file does not look like a text in UTF-8, with the repair: "a.txt
+// looks like UTF-16LE (…); iconv …". It detects UTF-16 and UTF-32, archives and compressed files, a byte
+// order mark, bytes that are not UTF-8, JSON lines, and line ends of CR only. Empty for a text, and for a
+// file that is not regular, which may be readable only once. A notice is not an error: all bytes are
+// accepted.
 std::string text_notice(const std::string& path);
-// Of all files; none with `field`, where a line that is no JSON is an error.
+// Returns the notices of all files; none with `field`, because then a line that is not JSON is an error.
 std::vector<std::string> text_notices(const TextInput& input);
 
 }  // namespace isobar

@@ -45,13 +45,13 @@ class Tokenizer {
   virtual std::string to_json() const = 0;
   // "char", "byte" or "bpe".
   virtual std::string kind() const = 0;
-  // Hugging Face's tokenizer.json, whose library tokenizes alike; tokenizer_from_json makes an equal one of it too.
-  // Characters and bytes are BPE without merges there. Its text has no stray bytes, so that their tokens ("<0xFF>")
-  // are never made from one.
+  // Hugging Face's tokenizer.json, whose library tokenizes alike; tokenizer_from_json makes an equal one of
+  // it too. Characters and bytes are BPE without merges there. Its text has no stray bytes, so that their
+  // tokens ("<0xFF>") are never made from one.
   virtual std::string to_hugging_face() const = 0;
 
  private:
-  // Appends what the token stands for, an id of the vocabulary.
+  // Appends the bytes of a token, an id of the vocabulary.
   virtual void decode_one(int32_t token, std::string& text) const = 0;
 };
 
@@ -89,18 +89,18 @@ class ByteTokenizer : public Tokenizer {
   void decode_one(int32_t token, std::string& text) const override { text += static_cast<char>(token); }
 };
 
-// "char", "byte", or the path of a file that ends in .json and holds a tokenizer; a char tokenizer takes its
-// vocabulary from `text`. Throws Error for any other kind.
+// Makes a tokenizer: "char", "byte", or the path of a file that ends in .json and has a tokenizer. A char
+// tokenizer takes its vocabulary from `text`. Throws Error for any other name.
 std::unique_ptr<Tokenizer> make_tokenizer(std::string_view kind, std::string_view text);
 
-// The tokenizer that to_json() or to_hugging_face() wrote, of any kind, or a byte-level BPE tokenizer of Hugging Face (bpe.h);
-// Errors contain `name`. Throws Error for any other text.
+// The tokenizer that to_json() or to_hugging_face() wrote, of any kind, or a byte-level BPE tokenizer of
+// Hugging Face (bpe.h); Errors contain `name`. Throws Error for any other text.
 std::unique_ptr<Tokenizer> tokenizer_from_json(std::string_view json, const std::string& name = "the text");
 
 // tokenizer_from_json() of a file.
 std::unique_ptr<Tokenizer> read_tokenizer(const std::string& path);
 
-// Passes a text that arrives in pieces to a function that needs whole characters and words.
+// Passes a text that arrives in parts to a function that needs whole characters and words.
 //
 //   TextFeed feed;
 //   std::vector<int32_t> tokens;

@@ -34,7 +34,7 @@ Module& Module::operator=(Module&& other) noexcept {
   return *this;
 }
 
-// Lets an optimizer that has tensors of this module know that others take their place.
+// Tells optimizers that have tensors of this module that these are replaced.
 void Module::mark_replaced() {
   if (!listed_.load(std::memory_order_relaxed)) return;
   struct Replaced : Fields {
@@ -71,7 +71,8 @@ Tensor Module::forward(const Tensor& x) {
 
 // A module without a path that is called outside of any scope is the root of a model: it names those of its
 // modules that have no path yet. Called in another module's scope, it takes that scope's name. On a tape from
-// which masks may be drawn, a provisional path counts as none, but in an Evaluation, which changes no later mask.
+// which masks may be drawn, a provisional path counts as none, but in an Evaluation, which changes no later
+// mask.
 ScopeName Module::scope_name() {
   mark_untaped();
   if (recording.pieces != 0 && recording.pieces != pieces_) check_outsider(*this);
@@ -84,16 +85,17 @@ ScopeName Module::scope_name() {
   return named() ? path_.load() : recording.scope;
 }
 
-// On a thread that helps to evaluate the module, results are meant to be constants, as in the Evaluation itself.
+// On a thread that helps to evaluate the module, results are intended as constants, as in the Evaluation
+// itself.
 Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next_slot()) {
   if (recording.tape == nullptr && module.evaluations_.load(std::memory_order_relaxed) > 0)
     recording.unmarked = true;
 }
 
-// Shows y to the observers, and makes it an alias of itself, a node of its own, where there are some or where
-// this call did not compute y (its input, a weight): with the alias, gradients are added in the same order
-// observed or not, so observation does not change their bits. Observers see the gradient in backward if the
-// module still exists then.
+// Notifies the observers of y. If there are observers, or if this call did not compute y (its input, a
+// weight), y becomes an alias of itself with its own node. With the alias, gradients are added in the same
+// order with and without observers, so observation does not change results. Observers are notified of the
+// gradient if the module still exists then.
 void Module::show(Tensor& y, const Call& call) {
   mark_untaped();
   if (!y.defined()) return;

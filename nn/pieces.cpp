@@ -25,8 +25,8 @@ bool has_buffer(Module& model, bool whole) {
   return found;
 }
 
-// Whether pieces may, and should, go through the model at once. Running statistics are a chain over the
-// pieces; observers, a listener, a profile and an outer tape belong to this thread.
+// Whether pieces may, and should, be processed in parallel. Each piece changes running statistics for the
+// next one; observers, a listener, a profile and an outer tape belong to this thread.
 bool goes_side_by_side(Module& model, const std::vector<NamedModule>& modules,
                        const std::vector<Tensor>& parameters) {
   int64_t size = 0;
@@ -37,8 +37,8 @@ bool goes_side_by_side(Module& model, const std::vector<NamedModule>& modules,
                       [](const NamedModule& part) { return part.module->observed(); });
 }
 
-// How many of the pieces that are left begin next: one on each thread, or a single one on all threads where
-// half of them would have none.
+// Returns how many of the remaining pieces are processed next: one on each thread, or a single one on all
+// threads if half of the threads would have none.
 int64_t next_round(int64_t left) {
   const int64_t round = std::min<int64_t>(left, threads());
   return 2 * round > threads() ? round : 1;
@@ -59,7 +59,7 @@ std::unordered_map<const void*, size_t> places_of(const std::vector<Tensor>& par
   return places;
 }
 
-// What a piece gives beside its gradients.
+// The results of a piece besides its gradients.
 struct Result {
   double loss = 0;
   TargetCount targets = {};
@@ -88,7 +88,7 @@ struct Step {
   std::vector<Result> results = std::vector<Result>(static_cast<size_t>(pieces));
   std::vector<DrawnKeys> draws = std::vector<DrawnKeys>(static_cast<size_t>(pieces));
 
-  // Forward and back through one piece: the gradients of its share of the mean loss.
+  // Runs the forward and backward pass of one piece. Returns the gradients of its share of the mean loss.
   std::vector<Tensor> run(int64_t piece) try {
     const RecordingGuard guard;
     recording.pieces = number;
@@ -193,7 +193,7 @@ void multiply(Tensor& gradient, double factor) {
   if (factor != 1 && gradient.defined()) gradient = gradient * factor;
 }
 
-// How a rank's share of the pieces went, as a text for the others: the results and which gradients there are,
+// The outcome of the pieces of a rank, as a text for the others: the results and which gradients there are,
 // or the error of the first piece that failed.
 struct Report {
   enum Kind : char { done = '0', not_finite = '1', error = '2' };

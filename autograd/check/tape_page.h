@@ -1,14 +1,14 @@
-// tape_page: a recorded tape as one self-contained HTML page, to walk through with the arrow keys.
+// tape_page: a recorded tape as one self-contained HTML page, through which the arrow keys lead op by op.
 //
 //   TapeTrace trace;
 //   Tape tape;
 //   tape.backward(cross_entropy(model(x), y));
 //   tape_page(trace, "tape.html", named_parameters(model));
 //
-// The page shows the ops with their modules as boxes, the first one at the bottom. One press of → is one op:
-// values go up, then gradients come back. At each op it shows its formula, the shapes, norms and ranges of
-// its inputs, its result and their gradients, and the numbers of small tensors. Before backward it shows the
-// values alone and says so.
+// The page shows the ops with their modules as boxes, the first one at the bottom. Each press of → shows the
+// next op of the forward pass, and then of the backward pass: its formula, the shapes, norms and ranges of
+// its inputs, its result and their gradients, and the elements of small tensors. Before the backward pass it
+// shows only values, and says so.
 #pragma once
 
 #include "../../core/fields.h"
@@ -16,17 +16,17 @@
 
 namespace isobar {
 
-constexpr size_t most_ops_of_page = 2000;  // nobody would walk through more
+constexpr size_t most_ops_of_page = 2000;  // the largest number of ops on a page
 
-// Writes the page. Parameters are called by these names, else by the module that read them; their gradients
-// are those of now, so write the page before step() clears them. Throws Error where nothing was recorded,
-// where more than most_ops_of_page ops were, and where the file cannot be written.
+// Writes the page. Parameters have these names, otherwise the name of the module that read them. Their
+// gradients are the current ones, so write the page before step() clears them. Throws Error if nothing was
+// recorded, if there are more than most_ops_of_page ops, and if the file cannot be written.
 void tape_page(const TapeTrace& trace, const std::string& path,
                const std::vector<NamedTensor>& parameters = {});
-// The page itself.
+// Returns the page.
 std::string tape_page(const TapeTrace& trace, const std::vector<NamedTensor>& parameters = {});
 
-// The lines of the comment in the op's file that hold its formula and gradient, "" for an op that is not in
+// Returns the lines with formula and gradient in the comment of the op's file, or "" for an op that is not in
 // ops.h.
 std::string formula_of(std::string_view op);
 

@@ -13,16 +13,16 @@
 
 namespace isobar {
 
-// Lines in the order in which it happened. %n are slots, of leaves and of results; where the trace has several
-// tapes, %2.n is of the second.
+// Returns the trace as text, in the order of time. %n are slots of leaves and of results; if the trace has
+// several tapes, %2.n is a slot of the second one.
 std::string tape_text(const TapeTrace& trace);
 
-// The ops as a Graphviz digraph, clustered by module: `dot -Tsvg tape.dot > tape.svg`.
+// Returns the ops as a Graphviz digraph, clustered by module: `dot -Tsvg tape.dot > tape.svg`.
 std::string tape_dot(const TapeTrace& trace);
 
-// A line for each of these that has no gradient or one of zeros, with the reason: frozen, never used, used by
-// ops that the loss does not depend on, or lost at an op whose backward returned none. Empty where all have
-// one. Call it after backward and before step(), which clears gradients.
+// Returns a line for each parameter without a gradient, or with a gradient of zeros, with the reason: frozen,
+// never used, used only by ops on which the loss does not depend, or lost at an op whose backward returned
+// none. Empty if all have a gradient. Call it after backward() and before step(), which clears gradients.
 std::string missing_gradients(const TapeTrace& trace, const std::vector<NamedTensor>& parameters);
 
 }  // namespace isobar

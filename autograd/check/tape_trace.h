@@ -1,15 +1,15 @@
-// TapeTrace: what this thread records and walks back, step by step, with values and gradients.
+// TapeTrace: the recorded ops of this thread and their backward passes, with values and gradients.
 //
 //   TapeTrace trace;
 //   Tape tape;
 //   tape.backward(cross_entropy(model(x), y));
 //   fmt::print("{}", tape_text(trace));
 //
-// A tape drops each node in backward and keeps no values; a trace notes them as they pass. Functions of a
-// trace show it: tape_text(), tape_dot() and missing_gradients() (tape_text.h), tape_page() (tape_page.h),
-// first_bad_op() (bad_op.h). They may be called at any time, also after an exception has ended a walk. All
-// values are read, so a step under a trace takes several times as long as without. A trace is for one step:
-// it notes every tape of its thread, and keeps each batch and each tensor that is not finite.
+// A tape frees each node in the backward pass and stores no values, so a trace stores them. These functions
+// show a trace: tape_text(), tape_dot() and missing_gradients() (tape_text.h), tape_page() (tape_page.h),
+// first_bad_op() (bad_op.h). They may be called at any time, also after an exception in a backward pass. All
+// values are read, so a step with a trace takes several times as long. A trace is for one step: it stores the
+// ops of every tape of its thread, each batch, and each tensor that is not finite.
 #pragma once
 
 #include <limits>
@@ -21,15 +21,16 @@
 
 namespace isobar {
 
-// The extent of a tensor's values, floats or integers, and where the first one that is not finite stands.
+// The range of the values of a tensor, floats or integers, and the position of the first one that is not
+// finite.
 struct ValueRange {
   Shape shape = {};
   Dtype dtype = Dtype::f64;
   double least = std::numeric_limits<double>::quiet_NaN(),
          greatest = least;  // of the finite values; NaN for none
   int64_t nans = 0, infinities = 0;
-  int64_t first_bad = -1;  // place of the first value that is not finite, in row-major order, or -1
-  double bad_value = 0;    // what is there: NaN or an infinity
+  int64_t first_bad = -1;  // position of the first value that is not finite, in row-major order, or -1
+  double bad_value = 0;    // that value: NaN or an infinity
 
   bool finite() const { return first_bad < 0; }
   // first_bad as an index for each dimension.
@@ -39,12 +40,12 @@ struct ValueRange {
   // "inf at [3, 0] and 1 more place of its result [4, 2]", for `of` "its result".
   std::string bad_text(const std::string& of) const;
 };
-// Throws Error for an undefined tensor.
+// Returns the range of x. Throws Error for an undefined tensor.
 ValueRange range_of(const Tensor& x);
 
 class TapeTrace : public TapeListener {
  public:
-  static constexpr int64_t most_numbers = 64;  // of a tensor that is noted with its numbers
+  static constexpr int64_t most_numbers = 64;  // elements of a tensor whose values are stored
 
   struct Value {
     ValueRange range;             // shape and dtype too
@@ -53,8 +54,8 @@ class TapeTrace : public TapeListener {
   };
   static Value value_of(const Tensor& x);
 
-  // What ops read and no op of the trace made: a parameter (trainable, or of an outer tape) or a constant. A
-  // tensor that is overwritten between two ops is two of them.
+  // An input from outside the trace: a parameter (trainable, or of an outer tape) or a constant. A tensor
+  // that is overwritten between two ops counts as two of them.
   struct Source {
     Tensor tensor;
     bool constant;
@@ -77,8 +78,8 @@ class TapeTrace : public TapeListener {
 
     std::string place() const { return place_of(name, module); }
   };
-  // Backward at an op: the gradient of its result, and those that it gave its inputs, summed to their shapes;
-  // none for a constant. No dx where backward threw.
+  // The backward pass of an op: the gradient of its result, and the gradients of its inputs, summed to their
+  // shapes; none for a constant. dx is empty if the backward pass threw.
   struct Visit {
     size_t op;
     Value dy;
@@ -88,7 +89,7 @@ class TapeTrace : public TapeListener {
     bool backward;
     size_t number;  // of the op or the visit
   };
-  // The first gradient that was not finite, of the visit's dy (input −1) or as backward gave it.
+  // The first gradient that was not finite: dy of the visit (input −1), or the gradient of an input.
   struct BadGradient {
     size_t visit;
     int64_t input;
@@ -100,12 +101,12 @@ class TapeTrace : public TapeListener {
   // The serial numbers of the tapes, in the order of their first ops.
   const std::vector<uint64_t>& tapes() const { return tapes_; }
   const std::vector<Visit>& visits() const { return visits_; }
-  // Ops, and visits that ended, in the order in which they happened; what a backward records comes before its
-  // visit.
+  // The ops, and the visits that ended, in the order of time; ops that a backward pass records come before
+  // its visit.
   const std::vector<Step>& steps() const { return steps_; }
   const std::optional<BadGradient>& bad_gradient() const { return bad_gradient_; }
 
-  // Of what ops read: where it is noted. An absent input has a value of no shape and no numbers.
+  // Returns the stored value of an input. An absent input has a value without shape and numbers.
   const Value& value_of(const Input& input) const;
 
   void recorded(uint64_t tape, const Node& node, const Tensor& y,
@@ -123,8 +124,8 @@ class TapeTrace : public TapeListener {
   std::vector<Visit> visits_;
   std::vector<Step> steps_;
   std::optional<BadGradient> bad_gradient_;
-  std::vector<size_t> open_;                                      // visits under way, the innermost last
-  std::map<std::pair<uint64_t, int64_t>, size_t> op_at_;          // by tape and slot
+  std::vector<size_t> open_;                              // visits that have not ended, the innermost last
+  std::map<std::pair<uint64_t, int64_t>, size_t> op_at_;  // by tape and slot
   std::map<std::pair<const void*, uint64_t>, size_t> source_of_;  // by the tensor's id() and its stamp
 };
 

@@ -1,10 +1,15 @@
-// Dual: a register with its slopes by the inputs of a formula. A formula that is called with duals computes
-// its value and, by the chain rule, its derivatives; pointwise.h seeds and reads them. Kinks are those of
-// autograd/ops.h.
+// Dual: a register with its derivatives (slopes) with respect to the inputs of a formula. A formula that is
+// called with duals computes its value and, by the chain rule, its derivatives; pointwise.h seeds and reads
+// them. At points where a function has no derivative, the conventions are those of autograd/ops.h.
 //
-// Which slopes are zero is known from the types: nothing is multiplied by zero or added to it, which a
-// compiler may not leave out (0 · ∞ is NaN). Slopes that have met the same outer functions share a factor, so
-// that the chain rule multiplies once for all of them.
+// The types say which slopes are zero. So nothing is multiplied by zero or added to zero, which a compiler
+// may not leave out (0 · ∞ is NaN). Slopes to which the same outer functions were applied share a factor, so
+// that the chain rule multiplies once for all of them. An example is tanh(a · x) with p = 1 − tanh²:
+//
+//   a · x            slopes by x and by a:  a, x
+//   tanh(a · x)      without a shared factor  p a, p x   two products
+//                    with one                 factor p, shared (a, x): no product yet; exp(tanh(a · x)) multiplies
+//                                             only the factor
 #pragma once
 
 #include <tuple>
@@ -15,9 +20,9 @@
 
 namespace isobar::kernels {
 
-// --- slopes of one register by each input of a formula. An input that the register does not depend on has None
+// --- the slopes of one register, one for each input of a formula: None for an input on which it does not depend
 
-// A slope of zero: s · None is None, None + s is s.
+// The slope zero: s · None is None, and None + s is s.
 struct None {
   None() = default;
   explicit None(double) {}
@@ -36,7 +41,7 @@ struct None {
   friend None operator+(None, None) { return {}; }
 };
 
-// One for each input: a Lane, or None.
+// A slope for each input: a Lane, or None.
 template <class... S>
 using Slopes = std::tuple<S...>;
 
@@ -47,7 +52,7 @@ constexpr int count(const Slopes<S...>*) {
 template <class P>
 inline constexpr int count_of = count(static_cast<const P*>(nullptr));
 
-// Whether an input has a slope in both.
+// Whether an input has a slope in A and in B.
 template <class... A, class... B>
 constexpr bool meet(const Slopes<A...>*, const Slopes<B...>*) {
   return (... || !(std::is_same_v<A, None> || std::is_same_v<B, None>));
@@ -55,7 +60,7 @@ constexpr bool meet(const Slopes<A...>*, const Slopes<B...>*) {
 template <class P, class Q>
 inline constexpr bool overlap = meet(static_cast<const P*>(nullptr), static_cast<const Q*>(nullptr));
 
-// f(a, b) for each input.
+// Calls f(a, b) with the two slopes of each input.
 template <class... A, class... B, class F>
 auto zip(const Slopes<A...>& a, const Slopes<B...>& b, const F& f) {
   return [&]<size_t... i>(std::index_sequence<i...>) {
@@ -116,7 +121,8 @@ concept OperandWith = (is_dual<A> && (is_dual<B> || is_constant<B>)) || (is_cons
 
 // --- the chain rule
 
-// A function of one argument, p its slope. Two slopes and more get p as their shared factor.
+// The chain rule for a function of one argument with derivative p. If there are two slopes or more, p becomes
+// their shared factor.
 template <class T, class P, class Q>
 auto chain(const Dual<T, P, Q>& x, const std::type_identity_t<Lane<T>>& value,
            const std::type_identity_t<Lane<T>>& p) {
@@ -130,8 +136,8 @@ auto chain(const Dual<T, P, Q>& x, const std::type_identity_t<Lane<T>>& value,
   }
 }
 
-// A function of two arguments, p and q its slopes. One of them keeps its shared factor, where no input of
-// that is in the other.
+// The chain rule for a function of two arguments with derivatives p and q. One argument keeps its shared
+// factor if none of the inputs of the factor is an input of the other argument.
 template <class T, class PA, class QA, class PB, class QB>
 auto chain_both(const Dual<T, PA, QA>& a, const Dual<T, PB, QB>& b, const Lane<T>& value, const Lane<T>& p,
                 const Lane<T>& q) {
@@ -148,7 +154,8 @@ auto chain_both(const Dual<T, PA, QA>& a, const Dual<T, PB, QB>& b, const Lane<T
   }
 }
 
-// An operand as a dual with as many slopes as the other operand has; a constant has none but None.
+// Returns an operand as a dual with as many slopes as the other operand has; all slopes of a constant are
+// None.
 template <class Other, class T, class P, class Q>
 const Dual<T, P, Q>& as_dual(const Other&, const Dual<T, P, Q>& x) {
   return x;
@@ -158,7 +165,7 @@ requires is_constant<Constant>
 auto as_dual(const Dual<T, P, Q>& other, const Constant& x) {
   return with_slopes(Lane<T>(x), no_slopes(other.plain));
 }
-// f(value of a, value of b) is the value and the slopes by a and by b.
+// What f(value of a, value of b) returns: the value, and the derivatives with respect to a and b.
 template <class T>
 struct Partials {
   Lane<T> value, a, b;
@@ -198,7 +205,7 @@ auto operator/(const A& a, const B& b) {
     return {x / y, 1 / y, -(x / y) / y};
   });
 }
-// Equal operands get half of the slope each, NaN all of it.
+// The derivative is 1/2 for each of two equal operands, and 1 for NaN.
 template <class A, OperandWith<A> B>
 auto maximum(const A& a, const B& b) {
   return chain_both(a, b, []<class T>(Lane<T> x, Lane<T> y) -> Partials<T> {
@@ -210,8 +217,8 @@ template <class A, OperandWith<A> B>
 auto minimum(const A& a, const B& b) {
   return -maximum(-a, -b);
 }
-// isru(x, c) = x q, q = 1/√(x² + c), with slopes q³ c and −q³ x/2. They do not cancel, as those of the
-// quotient do where x² ≫ c.
+// isru(x, c) = x q, q = 1/√(x² + c), with derivatives q³ c and −q³ x/2. The derivatives of the quotient would
+// lose their digits by cancellation if x² ≫ c.
 template <class A, OperandWith<A> B>
 auto isru(const A& a, const B& b) {
   const auto y = chain_both(a, b, []<class T>(Lane<T> x, Lane<T> c) -> Partials<T> {
@@ -244,7 +251,7 @@ template <class Mask, class T>
 Lane<T> choose(const Mask& mask, const Lane<T>& s, const Lane<T>& t) {
   return where(mask, s, t);
 }
-// The slope of the side that is not chosen does not count, even where it is NaN.
+// The slope of the operand that is not chosen is ignored, even if it is NaN.
 template <class Mask, class A, OperandWith<A> B>
 auto where(const Mask& mask, const A& a, const B& b) {
   const auto& x = as_dual(b, a);
