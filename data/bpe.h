@@ -70,11 +70,11 @@ std::vector<std::string> byte_vocabulary();
 //
 //   split_words("It's  25 €")        // "It" "'s" " " " 25" " €"
 //
-// Character classes are those of Unicode 15.0, whichever libutf8proc is installed, from 2.8 on; \s is White_Space. A byte
-// that is not part of valid UTF-8 is a character that is neither letter, number nor space. The concatenated
-// words are the text. One rule is added: a word that would be longer than longest_word bytes ends with the last
-// character that fits, and the next word starts there, so that a text of any size can be split in little
-// memory.
+// Character classes are those of Unicode 15.0, whichever libutf8proc is installed, from 2.8 on; \s is
+// White_Space. A byte that is not part of valid UTF-8 is a character that is neither letter, number nor
+// space. The concatenated words are the text. One rule is added: a word that would be longer than
+// longest_word bytes ends with the last character that fits, and the next word starts there, so that a text
+// of any size can be split in little memory.
 inline constexpr size_t longest_word = size_t{1} << 16;
 
 // The length in bytes of the first word of a non-empty text.
@@ -128,6 +128,7 @@ class WordCounts {
   std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> counts_;
 };
 
+// Options of train_bpe().
 struct BpeOptions {
   int64_t vocab_size;
   std::vector<std::string> specials = {"<|endoftext|>"};
@@ -137,7 +138,8 @@ struct BpeOptions {
 // allow, or if the distinct words have 2^32 bytes or more.
 BpeTokenizer train_bpe(const WordCounts& counts, const BpeOptions& options);
 
-// The tokenizer of bytes or of characters that to_hugging_face() wrote as BPE without merges; null for another text.
+// The tokenizer of bytes or of characters that to_hugging_face() wrote as BPE without merges; null for
+// another text.
 std::unique_ptr<Tokenizer> without_merges(std::string_view json);
 
 }  // namespace isobar

@@ -503,6 +503,9 @@ def complaints(torch):
         if not entry.comment.strip():
             found.append(f"{entry.name} has no comment: say what it is, its formula, shapes and errors, above its "
                          "declaration")
+        options = re.fullmatch(r" Options of (\w+)\.", entry.comment)
+        if options and options[1] not in names:
+            found.append(f"{entry.name} has no comment, and there is no {options[1]}: say whose options these are")
     for name in torch:
         if name not in names:
             found.append(f"docs/pytorch.txt: there is no public name {name}")

@@ -1,4 +1,5 @@
-// Activations as modules, for Sequential and for observation. Each calls the op of the same name.
+// Activations as modules, for Sequential and for observation: x of any shape → the same shape. Each calls the
+// op of the same name, and has its gradient and errors.
 #pragma once
 
 #include "module.h"

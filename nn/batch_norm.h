@@ -1,5 +1,5 @@
-// BatchNorm1d and BatchNorm2d: y = (x − mean) / √(var + eps) · weight + bias, per channel over the batch and all
-// positions (Ioffe & Szegedy 2015).
+// BatchNorm1d and BatchNorm2d: y = (x − mean) / √(var + eps) · weight + bias, per channel over the batch and
+// all positions (Ioffe & Szegedy 2015).
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 
 namespace isobar {
 
+// Options of BatchNorm1d and BatchNorm2d.
 struct BatchNormOptions {
   double eps = 1e-5;
   // In [0, 1]; nullopt: running statistics are averages over all batches.
@@ -17,10 +18,10 @@ struct BatchNormOptions {
   bool track_running_stats = true;
 };
 
-// What BatchNorm1d and BatchNorm2d share: x (N, C, …), C = num_features; weight (C) starts at 1, bias (C) at 0. Training uses the batch's
-// mean and population variance, and moves the running statistics by `momentum` towards the batch's mean and
-// *unbiased* variance, as PyTorch does. Evaluation uses the running statistics. Throws Error in training when
-// a channel has a single value.
+// The base of BatchNorm1d and BatchNorm2d: x (N, C, …), C = num_features; weight (C) starts at 1, bias (C) at
+// 0. Training uses mean and population variance of the batch, and moves the running statistics by `momentum`
+// towards the mean and the *unbiased* variance of the batch, as PyTorch does. Evaluation uses the running
+// statistics. Throws Error in training if a channel has a single value.
 struct BatchNormLayer : Module {
   double eps;
   std::optional<double> momentum;
@@ -62,20 +63,21 @@ struct BatchNorm2d : BatchNormLayer {
   }
 };
 
-// RowBatchNorm: BatchNorm1d for x (…, C) with channels last, as the other norms of make_norm take it. All
-// leading dimensions together are the batch.
-//
-// In a causal language model that batch holds all positions of all sequences. In training each position's
-// output therefore depends on later positions, through the batch's statistics: the training loss sees a
-// little of the future. Evaluation uses the running statistics and does not. These start at mean 0 and
-// variance 1: for inputs of much smaller variance, such as embeddings of std 0.02, evaluation needs some
-// hundred steps first.
+// Options of RowBatchNorm.
 struct RowBatchNormOptions {
   double eps = 1e-5;
   bool bias = true;
 };
 
-// C = channels.numel(), for x (…, channels). Tensors, training, evaluation and errors are BatchNorm1d's.
+// RowBatchNorm: BatchNorm1d for x (…, C) with channels last, as the other norms of make_norm() take it. All
+// leading dimensions together are the batch. C = channels.numel(). Tensors, training, evaluation and errors
+// are those of BatchNorm1d.
+//
+// In a causal language model the batch has all positions of all sequences. So in training the output at a
+// position depends on later positions, through the statistics of the batch, and the training loss uses
+// information about the targets. Evaluation uses the running statistics and does not. They start at mean 0
+// and variance 1: for inputs of much smaller variance, such as embeddings of std 0.02, some hundred steps are
+// needed before evaluation.
 struct RowBatchNorm : BatchNorm1d {
   Shape channels;
 

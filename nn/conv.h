@@ -1,4 +1,5 @@
-// Convolutions over one and two spatial dimensions (LeCun et al. 1989), as PyTorch defines and initializes them.
+// Convolutions over one and two spatial dimensions (LeCun et al. 1989), as PyTorch defines and initializes
+// them.
 //
 //   Conv2d conv(1, 8, 3, rng.split("conv"), {.padding = 1});  // 1 channel → 8, a window of 3 × 3
 //   Tensor y = conv(x);                                       // (N, 1, 28, 28) → (N, 8, 28, 28)
@@ -11,13 +12,14 @@
 
 namespace isobar {
 
+// Options of Conv1d and Conv2d.
 struct ConvLayerOptions {
   PerDim stride = 1, padding = 0, dilation = 1;
   int64_t groups = 1;
   bool bias = true;
 };
 
-// What Conv1d and Conv2d share.
+// The base of Conv1d and Conv2d: weight, bias and options.
 struct ConvLayer : Module {
   Tensor weight, bias;  // (out_channels, in_channels / groups, kernel …), (out_channels)
   ConvOptions options;
@@ -41,9 +43,9 @@ struct ConvLayer : Module {
   }
 };
 
-// x (N, in_channels, L) → (N, out_channels, positions); weight (out_channels, in_channels / groups, kernel_size) and
-// bias (out_channels) start as U(±1/√fan_in), fan_in = in_channels / groups · kernel_size, PyTorch's default. Throws
-// Error unless groups divides both numbers of channels, and where conv1d() does.
+// x (N, in_channels, L) → (N, out_channels, positions); weight (out_channels, in_channels / groups,
+// kernel_size) and bias (out_channels) start as U(±1/√fan_in), fan_in = in_channels / groups · kernel_size,
+// PyTorch's default. Throws Error unless groups divides both numbers of channels, and where conv1d() does.
 struct Conv1d : ConvLayer {
   Conv1d(int64_t in_channels, int64_t out_channels, const PerDim& kernel_size, const Rng& rng,
          const ConvLayerOptions& o = {})
@@ -53,8 +55,8 @@ struct Conv1d : ConvLayer {
   Tensor forward(const Tensor& x) override { return conv1d(x, weight, bias, options); }
 };
 
-// x (N, in_channels, H, W) → (N, out_channels, positions of rows, of columns); weight (out_channels, in_channels /
-// groups, kernel rows, kernel columns). Initial values and errors are those of Conv1d.
+// x (N, in_channels, H, W) → (N, out_channels, positions of rows, of columns); weight (out_channels,
+// in_channels / groups, kernel rows, kernel columns). Initial values and errors are those of Conv1d.
 struct Conv2d : ConvLayer {
   Conv2d(int64_t in_channels, int64_t out_channels, const PerDim& kernel_size, const Rng& rng,
          const ConvLayerOptions& o = {})

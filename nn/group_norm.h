@@ -35,8 +35,7 @@ struct GroupNorm : Module {
   }
 };
 
-// RowGroupNorm: GroupNorm for x (…, C) with channels last, as the other norms of make_norm take it. Each row
-// is a sample of its own, so that mean and variance are those of C / groups neighbouring channels of one row.
+// Options of RowGroupNorm.
 struct RowGroupNormOptions {
   double eps = 1e-5;
   // 0: the greatest common divisor of 4 and C. The 32 groups of Wu & He 2018 are for hundreds of channels; at
@@ -45,7 +44,9 @@ struct RowGroupNormOptions {
   bool bias = true;
 };
 
-// C = channels.numel(), for x (…, channels). Tensors and errors are GroupNorm's.
+// RowGroupNorm: GroupNorm for x (…, C) with channels last, as the other norms of make_norm() take it. Each
+// row is a sample, so mean and variance are those of C / groups neighbouring channels of one row. C =
+// channels.numel(). Tensors and errors are those of GroupNorm.
 struct RowGroupNorm : GroupNorm {
   Shape channels;
 

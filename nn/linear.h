@@ -17,7 +17,7 @@ struct Linear : Module {
   Linear(int64_t in, int64_t out, const Rng& rng, LinearOptions options = {})
       : Linear(init::linear_default({out, in}, in, rng.split("weight")),
                options.bias ? init::linear_default({out}, in, rng.split("bias")) : Tensor()) {}
-  // With given values; an undefined bias means no bias.
+  // Uses these tensors, and makes them trainable; an undefined bias means no bias.
   explicit Linear(Tensor given_weight, Tensor given_bias = {})
       : weight(std::move(given_weight)), bias(std::move(given_bias)) {
     weight.set_trainable();
@@ -25,8 +25,8 @@ struct Linear : Module {
   }
 
   Tensor forward(const Tensor& x) override { return linear(x, weight, bias); }
-  // cross_entropy((*this)(x), targets) without holding all logits at once; see linear_cross_entropy(). Throws
-  // Error for a layer with bias.
+  // Returns cross_entropy((*this)(x), targets) without storing all logits at once; see
+  // linear_cross_entropy(). Throws Error for a layer with bias.
   Tensor cross_entropy(const Tensor& x, const Tensor& targets) {
     check(!bias.defined(), "linear: cross_entropy() wants a layer without bias, got bias {}",
           bias.defined() ? bias.shape() : Shape());

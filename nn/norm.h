@@ -8,6 +8,7 @@
 
 namespace isobar {
 
+// Options of make_norm().
 struct NormOptions {
   double eps = 1e-5;  // all but the elementwise ones and centernorm
   bool bias = true;   // layernorm, batchnorm, groupnorm, dyt, dyt_sqrtd, dyisru, derf

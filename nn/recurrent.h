@@ -1,4 +1,4 @@
-// What LSTM and GRU share: the parameters of one recurrent layer, by PyTorch's names.
+// RecurrentLayer: the base of LSTM and GRU. It has the parameters of one recurrent layer, by PyTorch's names.
 #pragma once
 
 #include "init.h"
@@ -6,8 +6,8 @@
 
 namespace isobar {
 
-// With G gates of H values each: weight_ih_l0 (G · H, I) for the input, weight_hh_l0 (G · H, H) for the state, and both
-// biases (G · H), undefined where there are none. All start as U(±1/√H), PyTorch's default.
+// With G gates of H values each: weight_ih_l0 (G · H, I) for the input, weight_hh_l0 (G · H, H) for the
+// state, and both biases (G · H), undefined where there are none. All start as U(±1/√H), PyTorch's default.
 struct RecurrentLayer : Module {
   Tensor weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0;
 

@@ -1,6 +1,6 @@
-// Residual: y = x + f(x) for a branch f (He et al. 2016), without a norm, with one before it or after the
-// sum; see norm.h. SkipInit and ReZero: y = x + a · f(x) with a trainable scalar a that starts at or near
-// zero. A deep network then starts as the identity and needs no norm.
+// Residual: y = x + f(x) for a branch f (He et al. 2016), without a norm, with a norm before the branch, or
+// with one after the sum; see norm.h. SkipInit and ReZero: y = x + a · f(x) with a trainable scalar a that
+// starts at or near zero. A deep network then starts as the identity and needs no norm.
 //
 //   Residual block(std::make_unique<Sequential>(Linear(64, 64, rng.split("fc")), ReLU()), Placement::pre,
 //                  std::make_unique<RMSNorm>(64));

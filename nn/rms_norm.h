@@ -26,15 +26,15 @@ struct RMSNorm : Module {
   void fields(Fields& f) override { f("weight", weight); }
 };
 
-// PRMSNorm: RMSNorm whose root mean square is estimated from the first p of the elements (Zhang & Sennrich
-// 2019, section 4.2).
+// Options of PRMSNorm.
 struct PRMSNormOptions {
   double p = 0.0625;  // fraction of the elements that are measured, in (0, 1]
   double eps = 1e-5;
 };
 
-// y = x / √(mean of x² over the first ⌊d p⌋ elements + eps) · weight. weight starts at 1, of
-// normalized_shape. Throws Error if p selects no element.
+// PRMSNorm: RMSNorm whose root mean square is estimated from a fraction p of the elements (Zhang & Sennrich
+// 2019, section 4.2): y = x / √(mean of x² over the first ⌊d p⌋ elements + eps) · weight. weight has the
+// shape normalized_shape and starts at 1. Throws Error if p selects no element.
 struct PRMSNorm : Module {
   double eps;
   int64_t measured;  // ⌊d p⌋

@@ -18,6 +18,7 @@ namespace isobar {
 // the same inputs: a dropout in it needs a fixed Rng.
 using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
+// Options of gradcheck().
 struct GradcheckOptions {
   // 2 also checks the gradient of u · (dF/dx), u random, by the inputs and by dy. It runs on a higher-order
   // tape, while the differences are taken of the gradients of a plain one: fused and composed forms of an op

@@ -36,6 +36,7 @@ struct Kink {
 // steps of 1e-8. `partly`: some terms are rounded, and others are not.
 enum class Rounding { none, partly, whole };
 
+// Options of jacobians().
 struct JacobianOptions {
   // Inputs with at most this many elements are checked element by element, larger ones along eight random
   // directions with entries ±1.

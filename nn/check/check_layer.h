@@ -31,6 +31,7 @@ struct LayerInputs : std::vector<Tensor> {
   LayerInputs(std::vector<Tensor> inputs) : std::vector<Tensor>(std::move(inputs)) {}
 };
 
+// Options of check_layer().
 struct CheckLayerOptions {
   // Default: layer(x). For a layer of two inputs:
   //   .call = [](Module& m, const std::vector<Tensor>& in) {
