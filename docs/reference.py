@@ -11,6 +11,7 @@ same thing, which pytorch.txt says. A header's comment stands above its entries,
 import argparse
 import collections
 import difflib
+import functools
 import pathlib
 import re
 import sys
@@ -252,6 +253,7 @@ def header_comment(text):
     return "\n".join(lines)
 
 
+@functools.cache
 def parts_of(header):
     """The header, or its groups, with an entry for each name; overloads are one entry."""
     text = (ROOT / header).read_text()
@@ -311,6 +313,7 @@ def includes(header):
             if (folder / name).exists()]
 
 
+@functools.cache
 def listed():
     """(page, title, include, headers) with umbrella headers opened, each header once."""
     seen, pages = set(), []
@@ -387,6 +390,7 @@ def anchors(headings):
     return found
 
 
+@functools.cache
 def op_file(name):
     """The file of ops/ that defines an op."""
     for path in sorted((ROOT / "autograd/ops").glob("*.cpp")):
