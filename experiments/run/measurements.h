@@ -5,8 +5,7 @@
 //   measurements.expect_close(run, ".rank", 0);                // all keys that end so
 #pragma once
 
-#include "each.h"
-#include "run.h"
+#include "grid.h"
 
 namespace isobar {
 
@@ -42,11 +41,9 @@ class Measurements {
 //   pairs.train_all({{.label = "none", .norm = "none"}, {.label = "rmsnorm", .norm = "rmsnorm"}});
 //   pairs.tell("rmsnorm", {"loss"});            // measures rmsnorm.loss
 //   pairs.minus("rmsnorm", {"loss"}, "none");   // and rmsnorm.loss_minus_none, seed by seed
-//   pairs.measurements.publish(run);
+//   pairs.publish();
 //
-// A Job has a label and a seed, which is set here.
-
-using NamedValues = std::map<std::string, double>;  // of one training, by name
+// A Job has a label, a seed, which is set here, and settings(), which are its row of the grid.
 
 template <class Job>
 struct Pairs {
@@ -55,21 +52,22 @@ struct Pairs {
   std::function<NamedValues(const Job&)> train;               // called by several threads at a time
   std::map<std::string, std::vector<NamedValues>> runs = {};  // by label, over the seeds
   Measurements measurements = {};
+  Grid grid{run};
 
   // Throws Error where a label is there twice.
   void train_all(const std::vector<Job>& jobs) {
     for (const Job& job : jobs) check(runs.try_emplace(job.label).second, "{} is there twice", job.label);
-    const int64_t n = std::ssize(jobs) * seeds;
-    Progress progress = run.progress(n, "trainings");
-    const std::vector<NamedValues> values = each(n, [&](int64_t i) {
-      Job job = jobs[static_cast<size_t>(i / seeds)];
-      job.seed = static_cast<uint64_t>(run.seed() + i % seeds);
-      NamedValues all = train(job);
-      progress.advance(1, job.label);
-      return all;
-    });
-    for (int64_t i = 0; i < n; ++i)
-      runs[jobs[static_cast<size_t>(i / seeds)].label].push_back(values[static_cast<size_t>(i)]);
+    std::vector<Job> trainings;
+    std::vector<Json> rows;
+    for (const Job& job : jobs)
+      for (int64_t i = 0; i < seeds; ++i) {
+        trainings.push_back(job);
+        trainings.back().seed = static_cast<uint64_t>(run.seed() + i);
+        rows.push_back(trainings.back().settings());
+      }
+    grid.train<NamedValues>(
+        rows, [&](size_t i) { return train(trainings[i]); },
+        [&](size_t i, const NamedValues& values) { runs[trainings[i].label].push_back(values); });
   }
 
   // The mean over the seeds.
@@ -92,6 +90,11 @@ struct Pairs {
   void tell(const std::string& label, const std::vector<std::string>& names) {
     for (const std::string& name : names)
       for (const NamedValues& values : runs.at(label)) measurements.add(label + "." + name, values.at(name));
+  }
+  // Once all is measured.
+  void publish() {
+    measurements.publish(run);
+    grid.finish();
   }
   // "<label>.<name>_over_<other>" or "…_minus_<other>"; of "a.b" as other the name is b.
   void over(const std::string& label, const std::vector<std::string>& names, const std::string& other) {

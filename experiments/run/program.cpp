@@ -13,6 +13,7 @@
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
 #include "environment.h"
+#include "grid.h"
 #include "lists.h"
 #include "output_file.h"
 #include "profile_report.h"
@@ -282,6 +283,7 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   options.out = streams.out;
   options.err = streams.err;
   options.ranks = &ranks;
+  options.shares = program.shares;
   set_threads(line.threads ? static_cast<int>(parse_whole(*line.threads, between(1, 1024), "--threads"))
                            : default_threads(ranks));
   for (const Printer& printer : program.printers)
@@ -309,23 +311,44 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
     return 0;
   }
   std::optional<Run> begun;
+  const auto make = [&] {
+    std::optional<Profile> profile;
+    if (plan.profile) profile.emplace();
+    for (const std::string& remark : plan.run.remarks) begun->say("{}\n", remark);
+    try {
+      body(*begun);
+    } catch (const Error& error) {
+      begun->keep_reason(error.what());
+      throw;
+    }
+    if (profile) report_profile(*begun, *profile);
+    return begun->finish();
+  };
   if (!ranks.first()) begun.emplace(plan.run);
   by_first(ranks, [&] {
     begun.emplace(plan.run);
     return "";
   });
-  Run& run = *begun;
-  std::optional<Profile> profile;
-  if (plan.profile) profile.emplace();
-  for (const std::string& remark : plan.run.remarks) run.say("{}\n", remark);
-  try {
-    body(run);
-  } catch (const Error& error) {
-    run.keep_reason(error.what());
-    throw;
+  while (!begun->writes()) {
+    bool all_there = false;
+    try {
+      make();
+      all_there = true;
+    } catch (const EndedElsewhere&) {
+    }
+    if (!ranks.first()) return 0;
+    // The process that has the folder writes the results; where it was killed, this one does.
+    begun.reset();
+    const bool finished = std::filesystem::exists(plan.run.folder + "/summary.json");
+    if (!finished) begun.emplace(plan.run);
+    if (finished || (all_there && !begun->writes())) {
+      if (plan.run.log_level <= LogLevel::info)
+        fmt::print(streams.err, "{}: the process that this one helped writes the results into '{}'\n",
+                   program.name, plan.run.folder);
+      return 0;
+    }
   }
-  if (profile) report_profile(run, *profile);
-  return run.finish();
+  return make();
 }
 
 }  // namespace

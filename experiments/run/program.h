@@ -69,6 +69,7 @@ struct Program {
   Positionals positionals = {};
   std::string* output = nullptr;  // where the FILE of `-o FILE` goes; null: the program takes none
   std::vector<std::string> first_settings = {};  // those that --help shows; empty: all, as --help-all does
+  bool shares = false;   // its trainings are those of a Grid: several processes may share its folder
   bool profiles = true;  // takes --profile; false: it measures times itself, or runs nothing itself
   // A finished run of it in the folder is replaced without --force, if its settings are these but for those named.
   std::optional<MayDiffer> goes_on = std::nullopt;

@@ -78,7 +78,7 @@ const std::vector<std::string>* own_files(const std::string& program) {
       {"duel", {"pairs.csv", "rates.csv"}},
       {"fine_tuning", {}},
       {"isobar verify", {"claims.csv", "report.html"}},
-      {"ladder", {"foretold.csv", "rates.csv", "trainings.csv"}},
+      {"ladder", {"foretold.csv", "rates.csv"}},
       {"lm_norms", {"blocks.csv", "runs.csv"}},
       {"logit_growth", {"logits.csv", "softcap.csv"}},
       {"majority", {}},
@@ -115,8 +115,7 @@ std::vector<std::string> listed_files(const Json& heading) {
 // Whether a run of a program writes a file of this name by way of a temporary file.
 bool writes(const std::string& program, const std::string& name) {
   const auto is_name = [&](const std::string& known) { return name == known || name == partial_name(known); };
-  static const std::vector<std::string> beside_results = {"spool", "trainings.journal",
-                                                          "bad_step.safetensors"};
+  static const std::vector<std::string> beside_results = {"spool", "trainings.journal", journal_name, "bad_step.safetensors"};
   return std::ranges::any_of(known_files(program), is_name) || std::ranges::count(beside_results, name) > 0 ||
          may_remove(program, program, name);
 }
@@ -144,6 +143,10 @@ std::vector<std::string> missing_folders(const std::string& folder) {
   return missing;
 }
 
+std::string in_use(const std::string& path) {
+  return fmt::format("--out: another run is writing into '{}'; choose another folder", path);
+}
+
 // Locks an open folder, or leaves why not in errno. `isobar watch` holds the lock for an instant.
 bool lock_alone(int folder) {
   for (int left = 20; ::flock(folder, LOCK_EX | LOCK_NB) != 0; --left) {
@@ -156,8 +159,8 @@ bool lock_alone(int folder) {
 }  // namespace
 
 std::vector<std::string> known_files(const std::string& program) {
-  std::vector<std::string> names = {"run.h5",      "run.log",      "measurements.csv",
-                                    "profile.csv", "profile.json", summary_name};
+  std::vector<std::string> names = {"run.h5",       "run.log",       "measurements.csv", "profile.csv",
+                                    "profile.json", "trainings.csv", summary_name};
   if (const std::vector<std::string>* own = own_files(program))
     names.insert(names.end(), own->begin(), own->end());
   return names;
@@ -171,6 +174,11 @@ bool is_file_of_run(const std::string& path, const std::string& folder, const st
          (writes(program, file.filename()) || file.filename() == heading_name);
 }
 
+std::string program_of_unfinished(const std::string& folder) {
+  const Json heading = read_heading(folder + "/" + heading_name);
+  return heading.is_null() ? "" : heading["program"].get<std::string>();
+}
+
 ResultFolder::ResultFolder(const std::string& path, FolderRights rights)
     : path_(path), rights_(std::move(rights)), made_(missing_folders(path)) {
   std::error_code error;
@@ -182,21 +190,42 @@ ResultFolder::ResultFolder(const std::string& path, FolderRights rights)
   }
   lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   check(lock_ >= 0, "--out: cannot open the folder '{}': {}", path_, std::strerror(errno));
-  if (::access(path_.c_str(), W_OK) == 0 && lock_alone(lock_)) {
-    try {
-      look();
-      return;
-    } catch (const Error&) {
-      ::close(lock_);
-      throw;
-    }
+  try {
+    lock();
+    look();
+  } catch (const Error&) {
+    remove_lock();
+    ::close(lock_);
+    throw;
   }
-  const int reason = errno;
-  ::close(lock_);
-  throw_error(
-      reason == EWOULDBLOCK
-          ? fmt::format("--out: another run is writing into '{}'; choose another folder", path_)
-          : fmt::format("--out: cannot write into '{}': {}; choose another", path_, std::strerror(reason)));
+}
+
+void ResultFolder::lock() {
+  const bool writable = ::access(path_.c_str(), W_OK) == 0;
+  if (!writable || !lock_alone(lock_)) {
+    if (writable && errno == EWOULDBLOCK) throw FolderInUse(in_use(path_));
+    throw_error(
+        fmt::format("--out: cannot write into '{}': {}; choose another", path_, std::strerror(errno)));
+  }
+  if (rights_.shares) lock_for_all();
+}
+
+// The lock of a folder holds on this machine alone where the file system is another one's.
+void ResultFolder::lock_for_all() {
+  do {  // until it is one that nobody has removed since it was opened
+    shared_lock_ = std::make_unique<LockFile>(path_ + "/" + lock_name);
+    if (shared_lock_->try_lock(0)) continue;
+    shared_lock_ = nullptr;
+    throw FolderInUse(in_use(path_));
+  } while (!shared_lock_->is_there());
+}
+
+// Not while rows may be other processes': these are in a journal, which stays.
+void ResultFolder::remove_lock() {
+  std::error_code none;
+  if (shared_lock_ != nullptr && shared_lock_->is_there() && !fs::exists(path_ + "/" + journal_name, none))
+    remove_file(shared_lock_->path());
+  shared_lock_ = nullptr;
 }
 
 // Throws Error unless this run may write here.
@@ -281,6 +310,7 @@ ResultFolder::~ResultFolder() {
     for (size_t i = staying_; i < names_.size(); ++i)
       if (names_[i] != summary_name) remove_file(path_ + "/" + partial_name(names_[i]));
   }
+  remove_lock();
   if (!published_) remove_empty_folders();
   ::close(lock_);
 }

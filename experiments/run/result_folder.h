@@ -10,18 +10,33 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "../../core/error.h"
 #include "json.h"
+#include "lock_file.h"
 
 namespace isobar {
+
+// The journal of a grid (grid.h).
+inline constexpr const char* journal_name = "trainings.jsonl";
+// Beside it: the first byte is the lock of the process that writes the results, the others
+// are those of rows.
+inline constexpr const char* lock_name = ".trainings.lock";
+
+// Another process is writing into the folder.
+struct FolderInUse : Error {
+  using Error::Error;
+};
 
 // What a run may do with what it finds in its folder.
 struct FolderRights {
   std::string program = {};
   bool force = false;    // it may replace anything
   bool resumes = false;  // it goes on with the run that is there
+  bool shares = false;   // other processes may help: the folder is locked for all machines that see it
   // Why it may not replace a finished run of this program with this configuration, or "". Null: it may not.
   std::function<std::string(const Json& config)> obstacle = {};
 };
@@ -32,6 +47,9 @@ std::vector<std::string> known_files(const std::string& program);
 
 // Whether a path names a file that a run of this program with its results in `folder` writes there, through links too.
 bool is_file_of_run(const std::string& path, const std::string& folder, const std::string& program);
+
+// The program of the run that is going on in a folder, or did not finish there; "" where none is.
+std::string program_of_unfinished(const std::string& folder);
 
 class ResultFolder {
  public:
@@ -73,6 +91,9 @@ class ResultFolder {
   void publish();
 
  private:
+  void lock();
+  void lock_for_all();
+  void remove_lock();
   void look();
   void announce(const std::string& name);
   void check_made_by_runs(const std::string& name) const;
@@ -89,6 +110,7 @@ class ResultFolder {
   bool unfinished_ = false, goes_on_ = false, others_stay_ = false, headed_ = false, clean_ = false;
   std::vector<std::string> made_;  // folders that were not there, innermost first
   int lock_ = -1;                  // descriptor of the folder
+  std::unique_ptr<LockFile> shared_lock_;
   std::vector<std::string> names_, growing_, spent_;
   size_t staying_ = 0;  // how many of the first names stay when the run is not published
   bool published_ = false;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "../../core/profile.h"
 #include "../../data/file.h"
@@ -58,11 +59,7 @@ std::string utc_date() {
 Run::Run(RunOptions options)
     : options_(of_rank(std::move(options))),
       start_(std::chrono::steady_clock::now()),
-      folder_(options_.ranks->first()
-                  ? std::make_unique<ResultFolder>(
-                        options_.folder,
-                        FolderRights{options_.program, options_.force, resumes_in_place(), options_.obstacle})
-                  : nullptr),
+      folder_(take_folder()),
       partial_h5_(folder_ ? folder_->partial("run.h5") : ""),
       partial_log_(folder_ ? folder_->partial("run.log") : ""),
       log_({stream(), options_.err, options_.log_level}),
@@ -77,6 +74,30 @@ Run::Run(RunOptions options)
   write_attributes(file_, "/environment", environment_);
   if (!folder_) log_.close();
   if (folder_ && !folder_->holds_unfinished()) begin();
+}
+
+// Null on ranks but the first, and where another process has the folder, which this one may help.
+std::unique_ptr<ResultFolder> Run::take_folder() {
+  if (!options_.ranks->first()) return nullptr;
+  const FolderRights rights{.program = options_.program,
+                            .force = options_.force,
+                            .resumes = resumes_in_place(),
+                            .shares = options_.shares,
+                            .obstacle = options_.obstacle};
+  for (int left = 100;; --left) {
+    try {
+      return std::make_unique<ResultFolder>(options_.folder, rights);
+    } catch (const FolderInUse&) {
+      const std::string program = program_of_unfinished(options_.folder);
+      const bool may_help = options_.shares && options_.ranks->size() == 1;
+      if (may_help && program == options_.program) break;
+      if (!may_help || !program.empty() || left == 0) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it has not begun
+  }
+  options_.json = false;
+  options_.log_level = std::max(options_.log_level, LogLevel::warn);
+  return nullptr;
 }
 
 bool Run::resumes_in_place() const {

@@ -49,6 +49,7 @@ struct RunOptions {
   LogLevel log_level = LogLevel::info;  // of what the console shows
   bool bars = true;                     // progress is shown
   Ranks* ranks = &Ranks::alone();       // of several the first alone writes and talks
+  bool shares = false;  // its trainings are a grid's: where another process has the folder, this one helps
 };
 
 // What a study wants of a line of metrics.jsonl and of one of modules.jsonl: throws Error where that is not so.
@@ -74,6 +75,10 @@ class Run {
   bool preset_unchanged() const { return options_.preset_unchanged; }
   const std::string& folder() const { return options_.folder; }
   Ranks& ranks() const { return *options_.ranks; }
+  // Whether the results will be this process's. Ranks but the first only help to train, and so does a process that
+  // shares the folder of another one (grid.h).
+  bool writes() const { return folder_ != nullptr; }
+  bool helps_another() const { return folder_ == nullptr && ranks().first(); }
   bool force() const { return options_.force; }
   bool accept_old() const { return options_.accept_old; }
   // Whether an earlier run of this program is or was in the folder: what it made there may be replaced.
@@ -193,6 +198,7 @@ class Run {
   void begin(const std::vector<std::string>& growing = {});
   void begin_growing();
   void take_place_of_lines();
+  std::unique_ptr<ResultFolder> take_folder();
   bool resumes_in_place() const;
   void begin_lines();
   void take_names(const std::vector<Metric>& metrics);
@@ -209,7 +215,7 @@ class Run {
 
   RunOptions options_;
   std::chrono::steady_clock::time_point start_;
-  std::unique_ptr<ResultFolder> folder_;  // null on ranks but the first
+  std::unique_ptr<ResultFolder> folder_;  // null unless this process writes
   std::string partial_h5_, partial_log_;  // paths
   bool begun_ = false;
   RunLog log_;

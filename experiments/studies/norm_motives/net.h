@@ -4,6 +4,7 @@
 #include "../../../data/loader.h"
 #include "../../../nn/nn.h"
 #include "../../nets/digits/digits.h"
+#include "../../run/json.h"
 
 namespace isobar::motives {
 
@@ -17,6 +18,12 @@ struct Job {
   bool shifts = false;  // are measured
   bool pixels = false;  // a norm of the pixels, from 0 to 1, comes first
   uint64_t seed = 0;
+
+  Json settings() const {
+    return {{"net", label},     {"norm", norm},     {"learning_rate", rate}, {"batch", batch},
+            {"images", images}, {"steps", steps},   {"rows", rows},          {"noise", noise},
+            {"shifts", shifts}, {"pixels", pixels}, {"seed", seed}};
+  }
 };
 
 // In training the norm sees `rows` rows at a time, and each unit of each batch is scaled by U(1, 1 + noise)

@@ -179,7 +179,7 @@ void study(Run& run, const Config& config) {
   pairs.over("skewed.layernorm", {"steps"}, "skewed.rmsnorm");
   pairs.minus("skewed.layernorm", {"loss.seen", "accuracy.same"}, "skewed.rmsnorm");
   pairs.measurements.add("skewed.skewness", skewness(pixels_of(test.x)));
-  pairs.measurements.publish(run);
+  pairs.publish();
   pairs.measurements.print(run);
   const double noisy = pairs.measurements.spread("shift.noisy.shift_of_inputs_over_none").min;
   if (run.preset_unchanged())
@@ -198,6 +198,7 @@ int main(int argc, char** argv) {
        .example = "norm_motives --seeds 2 --depth 8",
        .page = "studies/norm_motives/README.md",
        .presets = {{"quick", "6 seeds"}, {"full", "40 seeds", "--seeds 40"}},
-       .tiny = "--width 8 --steps 2 --few 8 --few_steps 2 --small 8 --seeds 1 --learning_rates 0.1"},
+       .tiny = "--width 8 --steps 2 --few 8 --few_steps 2 --small 8 --seeds 1 --learning_rates 0.1",
+       .shares = true},
       config, argc, argv, [&](Run& run) { study(run, config); });
 }

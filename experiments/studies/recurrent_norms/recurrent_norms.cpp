@@ -51,6 +51,10 @@ struct Job {
   int64_t length;
   double rate;
   uint64_t seed = 0;
+
+  Json settings() const {
+    return {{"net", label}, {"norm", norm}, {"length", length}, {"learning_rate", rate}, {"seed", seed}};
+  }
 };
 
 // Nets of one seed and length begin with the same weights and see the same batches.
@@ -157,7 +161,7 @@ void study(Run& run, const Config& config) {
       plot.curves.push_back(std::move(curve));
       if (norm == "none" && run.preset_unchanged()) expect_fall(run, key, pairs.runs.at(key), length);
     }
-  pairs.measurements.publish(run);
+  pairs.publish();
   pairs.measurements.print(run);
   run.plot(plot);
 }
@@ -172,6 +176,7 @@ int main(int argc, char** argv) {
                       .page = "studies/recurrent_norms/README.md",
                       .presets = {{"quick", "28 time steps"},
                                   {"full", "28 and 112 time steps", "--lengths 28,112 --seeds 16"}},
-                      .tiny = "--hidden 4 --steps 2 --seeds 1 --learning_rates 1e-2"},
+                      .tiny = "--hidden 4 --steps 2 --seeds 1 --learning_rates 1e-2",
+                      .shares = true},
                      config, argc, argv, [&](Run& run) { study(run, config); });
 }
