@@ -39,6 +39,14 @@ struct Training {
   int64_t depth;
   double rate;
   int64_t seed;
+
+  Json settings(const char* judged_by) const {
+    return {{"net", kind.key()},
+            {"depth", depth},
+            {"learning_rate", rate},
+            {"seed", seed},
+            {"judged_by", judged_by}};
+  }
 };
 
 double moved(const Tensor& before, const Tensor& after) {
@@ -98,7 +106,7 @@ std::vector<Training> nets_of(const Config& config, int64_t first_seed) {
 
 // Gives each net the rate of lowest validation loss, in trainings of a seed and by images that are used for
 // nothing else. All sweeps run side by side, round after round, until none goes on.
-void tune(Run& run, const Config& config, const Digits& digits, std::vector<Training>& nets) {
+void tune(Grid& grid, Run& run, const Config& config, const Digits& digits, std::vector<Training>& nets) {
   std::vector<Sweep> sweeps(nets.size());
   const double constant_loss = blind_loss(digits.train);
   for (;;) {
@@ -108,15 +116,15 @@ void tune(Run& run, const Config& config, const Digits& digits, std::vector<Trai
            sweeps[n].losses.empty() ? first_rates(nets[n].depth) : sweeps[n].next(constant_loss))
         trials.push_back({n, {nets[n].kind, nets[n].depth, rate, run.seed() + 1'000'000}});
     if (trials.empty()) break;
-    Progress progress = run.progress(std::ssize(trials), "learning rates");
-    const std::vector<double> losses = each(std::ssize(trials), [&](int64_t i) {
-      const Training& trial = trials[static_cast<size_t>(i)].second;
-      const double loss = train_net(config, trial, digits.train, digits.validation).loss;
-      progress.advance(1, fmt::format("{} depth {}", trial.kind.key(), trial.depth));
-      return std::isfinite(loss) ? loss : infinity;
+    std::vector<Json> rows;
+    for (const auto& [n, trial] : trials) rows.push_back(trial.settings("validation"));
+    const auto train = [&](size_t i) {
+      return train_net(config, trials[i].second, digits.train, digits.validation);
+    };
+    grid.train<Outcome>(rows, train, [&](size_t i, const Outcome& outcome) {
+      const auto& [n, trial] = trials[i];
+      sweeps[n].losses[trial.rate] = std::isfinite(outcome.loss) ? outcome.loss : infinity;
     });
-    for (size_t i = 0; i < trials.size(); ++i)
-      sweeps[trials[i].first].losses[trials[i].second.rate] = losses[i];
   }
   for (size_t n = 0; n < nets.size(); ++n) {
     nets[n].rate = sweeps[n].best();
@@ -125,29 +133,24 @@ void tune(Run& run, const Config& config, const Digits& digits, std::vector<Trai
 }
 
 // All nets and seeds side by side. Each net is recorded as soon as its last seed is there.
-std::vector<Result> train_all(Run& run, const Config& config, const Digits& digits,
+std::vector<Result> train_all(Grid& grid, Run& run, const Config& config, const Digits& digits,
                               const std::vector<Training>& nets) {
   std::vector<Result> results;
   for (const Kind& kind : config.kinds()) {
     results.push_back({.kind = kind, .cells = {}});
     for (const int64_t depth : config.depths) results.back().cells.push_back({.depth = depth, .runs = {}});
   }
-  int64_t layers = 0;
-  for (const Training& net : nets) layers += config.seeds * matrices(net.kind, net.depth);
-  Progress progress = run.progress(layers, "layers");
-  const auto net_of = [&](int64_t i) -> const Training& {
-    return nets[static_cast<size_t>(i / config.seeds)];
-  };
-  const auto train = [&](int64_t i) {
-    Training training = net_of(i);
-    training.seed += i % config.seeds;
-    Outcome outcome = train_net(config, training, digits.train, digits.test);
-    progress.advance(matrices(training.kind, training.depth),
-                     fmt::format("{} depth {}", training.kind.key(), training.depth));
-    return outcome;
-  };
-  each(std::ssize(nets) * config.seeds, train, [&](int64_t i, const Outcome& outcome) {
-    const Training& net = net_of(i);
+  std::vector<Training> trainings;
+  std::vector<Json> rows;
+  for (const Training& net : nets)
+    for (int64_t i = 0; i < config.seeds; ++i) {
+      trainings.push_back(net);
+      trainings.back().seed += i;
+      rows.push_back(trainings.back().settings("test"));
+    }
+  const auto train = [&](size_t i) { return train_net(config, trainings[i], digits.train, digits.test); };
+  grid.train<Outcome>(rows, train, [&](size_t i, const Outcome& outcome) {
+    const Training& net = trainings[i];
     Result& result = *std::ranges::find(results, net.kind, &Result::kind);
     Cell& cell = *std::ranges::find(result.cells, net.depth, &Cell::depth);
     cell.learning_rate = net.rate;
@@ -155,7 +158,6 @@ std::vector<Result> train_all(Run& run, const Config& config, const Digits& digi
     if (std::ssize(cell.runs) < config.seeds) return;
     record(run, net.kind, cell);
     run.flush();
-    progress.clear();
     print_line(run, net.kind, cell);
   });
   return results;
@@ -171,13 +173,15 @@ void run_study(Run& run, Config config) {
   print_question(run, config, digits, config.kinds());
 
   std::vector<Training> nets = nets_of(config, run.seed());
-  if (config.learning_rate == 0) tune(run, config, digits, nets);
-  const std::vector<Result> results = train_all(run, config, digits, nets);
+  Grid grid(run);
+  if (config.learning_rate == 0) tune(grid, run, config, digits, nets);
+  const std::vector<Result> results = train_all(grid, run, config, digits, nets);
   Csv& csv = open_csv(run);
   for (const Result& result : results) publish(run, csv, config, result);
   plot_accuracies(run, results);
   print_results(run, config, results);
   expect_identities(run, config, results);
+  grid.finish();
 }
 
 }  // namespace
@@ -196,6 +200,7 @@ int main(int argc, char** argv) {
                    fmt::format("--depths 2,8,32,100,1000 --nets {},{}", fmt::join(config.nets, ","),
                                more_nets)}},
       .tiny = "--nets plain.default.none --depths 2,8 --width 8 --steps 2 --seeds 1",
+      .shares = true,
       .settle = [&](const std::set<std::string>& given) -> std::vector<std::string> {
         if (config.activation == "relu" || given.contains("nets")) return {};
         if (std::erase(config.nets, "fixup.he_normal.none") == 0) return {};

@@ -4,7 +4,7 @@
 
 #include "../../nets/digits/config.h"
 #include "../../nets/digits/digits.h"
-#include "../../run/run.h"
+#include "../../run/grid.h"
 
 namespace isobar::depth {
 
@@ -20,6 +20,12 @@ struct Outcome {
   std::vector<double> gradients;           // of W1 of every hidden layer, at step 0
   double first_moved = 0, last_moved = 0;  // |W1 after − before| / |before| of first and last hidden layer
   bool diverged = false;                   // the loss or a logit was not finite
+
+  void values(RowFields& f) {
+    f("accuracy", accuracy), f("loss", loss), f("train_loss", train_loss), f("diverged", diverged);
+    f("first_moved", first_moved), f("last_moved", last_moved);
+    f("losses", losses), f("gradients", gradients);
+  }
 };
 
 struct Cell {
