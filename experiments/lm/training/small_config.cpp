@@ -76,14 +76,12 @@ double TinyText::unigram_loss() const {
   return loss / static_cast<double>(reported.size());
 }
 
-double gain_of(LanguageModel& model, const LmConfig& training, const TinyText& text, const Rng& rng,
-               Progress& progress) {
+double gain_of(LanguageModel& model, const LmConfig& training, const TinyText& text, const Rng& rng) {
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
   const Schedule schedule = schedule_of(training);
   for (int64_t step = 0; step < training.max_iters; ++step) {
     const Batch batch = text.train.random_batch(training.batch_size, rng.split("batch").split(step));
     const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
-    progress.advance(1, fmt::format("{}, loss {:.3f}", training.placement, gradients.loss));
     if (!gradients.finite()) return 0;
     optimizer.set_lr(schedule(step));
     optimizer.step(clipping(gradients.norm, training));

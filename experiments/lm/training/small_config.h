@@ -2,7 +2,6 @@
 // drawn, batches chosen and losses evaluated alike for all models of one seed, which are compared in pairs.
 #pragma once
 
-#include "../../run/progress.h"
 #include "../../run/stats.h"
 #include "corpus.h"
 #include "train.h"
@@ -50,8 +49,7 @@ struct TinyText {
 
 // Trains the model by the settings, from `rng`'s batches and masks. What it gained on the unigram loss, in nats;
 // nothing where its loss is not finite.
-double gain_of(LanguageModel& model, const LmConfig& training, const TinyText& text, const Rng& rng,
-               Progress& progress);
+double gain_of(LanguageModel& model, const LmConfig& training, const TinyText& text, const Rng& rng);
 
 // "pre.rmsnorm", "rezero.none", …: all of placement.norm that make sense.
 Choices net_names();

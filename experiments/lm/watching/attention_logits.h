@@ -16,6 +16,11 @@ struct LogitPeaks {
   // The attention's output, built anew from these logits, may differ by so much of its largest number: by
   // rounding, or these are not the logits that the module used.
   double rebuild_error;
+
+  template <class Visitor>
+  void values(Visitor& f) {
+    f("logit", logit), f("capped", capped), f("bound", bound), f("rebuild_error", rebuild_error);
+  }
 };
 
 // One per layer, for symbols (B, T). The model is in evaluation meanwhile (nn/model.h). Throws Error unless

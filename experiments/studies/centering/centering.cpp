@@ -10,6 +10,7 @@
 #include "../../../nn/observe.h"
 #include "../../lm/fold_centring.h"
 #include "../../lm/training/small_config.h"
+#include "../../run/grid.h"
 #include "../../run/program.h"
 
 using namespace isobar;
@@ -62,21 +63,31 @@ double relative_difference(LanguageModel& other, LanguageModel& model, const Ten
   return (max(abs(other(tokens) - logits)) / max(abs(logits))).item();
 }
 
-// What is measured of one training, in order: the share at every quarter of it first.
-using Outcome = std::vector<std::pair<std::string, double>>;
+bool is_measured_at(const Config& config, int64_t step) { return step * 4 % config.steps < 4; }
 
-Outcome train(const Config& config, const TinyText& text, const char* net, int64_t seed, Progress& progress) {
+// What is measured of one training, in order: the share at every quarter of it first.
+std::vector<std::string> names_of(const Config& config, const std::string& net) {
+  std::vector<std::string> names;
+  for (int64_t step = 0; step <= config.steps; ++step)
+    if (is_measured_at(config, step)) names.push_back(fmt::format("quarter_{}.along_one", names.size()));
+  if (net == "layernorm")
+    names.insert(names.end(), {"unfolded.loss_share_of_gain", "unfolded.relative_difference",
+                               "folded.relative_difference", "folded.relative_difference_f64"});
+  return names;
+}
+
+NamedValues train(const Config& config, const TinyText& text, const char* net, int64_t seed) {
   const LmConfig training = config.training_of(net);
   const Rng rng(static_cast<uint64_t>(seed)), validation = Rng(0).split("validation");
   const Tensor tokens = text.validation.random_batch(config.batch_size, validation.split("logits")).x;
   LanguageModel model(config.model(training, text.vocab_size()), rng.split("model"));
   AdamW optimizer(decay_matrices_only(model), adam_w_options(training));
   const Schedule schedule = schedule_of(training);
-  Outcome outcome;
+  NamedValues outcome;
   for (int64_t step = 0; step <= config.steps; ++step) {
-    if (step * 4 % config.steps < 4)
-      outcome.emplace_back(fmt::format("quarter_{}.along_one", outcome.size()),
-                           std::sqrt(mean_square_share(model, tokens)));
+    if (is_measured_at(config, step))
+      outcome[fmt::format("quarter_{}.along_one", outcome.size())] =
+          std::sqrt(mean_square_share(model, tokens));
     if (step == config.steps) break;
     const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
     const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
@@ -85,7 +96,6 @@ Outcome train(const Config& config, const TinyText& text, const char* net, int64
                                  seed, step));
     optimizer.set_lr(schedule(step));
     optimizer.step(clipping(gradients.norm, training));
-    progress.advance(1, fmt::format("{}, loss {:.3f}", net, gradients.loss));
   }
   if (training.norm != "layernorm") return outcome;
   const auto val_loss = [&](LanguageModel& of) {
@@ -93,24 +103,26 @@ Outcome train(const Config& config, const TinyText& text, const char* net, int64
   };
   LanguageModel swapped = without_centring(model);
   const double loss = val_loss(model), gain = text.unigram_loss() - loss;
-  outcome.emplace_back("unfolded.loss_share_of_gain", (val_loss(swapped) - loss) / gain);
-  outcome.emplace_back("unfolded.relative_difference", relative_difference(swapped, model, tokens));
+  outcome["unfolded.loss_share_of_gain"] = (val_loss(swapped) - loss) / gain;
+  outcome["unfolded.relative_difference"] = relative_difference(swapped, model, tokens);
   fold_centring(swapped);
-  outcome.emplace_back("folded.relative_difference", relative_difference(swapped, model, tokens));
+  outcome["folded.relative_difference"] = relative_difference(swapped, model, tokens);
   convert(model, Dtype::f64);
   LanguageModel exact = without_centring(model);
   fold_centring(exact);
-  outcome.emplace_back("folded.relative_difference_f64", relative_difference(exact, model, tokens));
+  outcome["folded.relative_difference_f64"] = relative_difference(exact, model, tokens);
   return outcome;
 }
 
 // A random direction's squared cosine with 1 has the mean 1/d; with few letters one net has 1/√d to 15 %.
-void measure_start(Run& run, const Config& config, const TinyText& text) {
+void measure_start(Grid& grid, Run& run, const Config& config, const TinyText& text) {
   constexpr int64_t n = 200;
   const LanguageModelConfig shape = config.model(config.training_of("layernorm"), text.vocab_size());
   const Tensor tokens = text.validation.random_batch(config.batch_size, Rng(0).split("start")).x;
-  const Spread spread = spread_of(each(n, [&](int64_t i) {
-    LanguageModel model(shape, Rng(static_cast<uint64_t>(run.seed() + i)).split("model"));
+  std::vector<Json> rows;
+  for (int64_t i = 0; i < n; ++i) rows.push_back({{"trained", false}, {"seed", run.seed() + i}});
+  const Spread spread = spread_of(grid.train<double>(rows, [&](size_t i) {
+    LanguageModel model(shape, Rng(static_cast<uint64_t>(run.seed()) + i).split("model"));
     return static_cast<double>(config.n_embd) * mean_square_share(model, tokens);
   }));
   run.measured("start.d_times_square_share", spread, 1);
@@ -125,11 +137,15 @@ void study(Run& run, const Config& config) {
   const TinyText text(config.corpus, config.block_size);
   text.corpus.announce(run);
   run.summary()["corpus"] = text.name();
-  measure_start(run, config, text);
-  Progress progress = run.progress(2 * config.seeds * config.steps, "steps");
-  const auto all = each(2 * config.seeds, [&](int64_t i) {
-    return train(config, text, nets[static_cast<size_t>(i % 2)], run.seed() + i / 2, progress);
+  Grid grid(run);
+  measure_start(grid, run, config, text);
+  std::vector<Json> rows;
+  for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed)
+    for (const char* net : nets) rows.push_back({{"trained", true}, {"net", net}, {"seed", seed}});
+  const auto all = grid.train<NamedValues>(rows, [&](size_t i) {
+    return train(config, text, nets[i % 2], run.seed() + static_cast<int64_t>(i / 2));
   });
+  grid.finish();
   const double random = 1 / std::sqrt(static_cast<double>(config.n_embd));
   const double end = static_cast<double>(config.steps);
   Plot plot{.title = {"share of a row of the stream along (1, …, 1)", "主干的一行沿 (1, …, 1) 方向的占比"},
@@ -141,12 +157,11 @@ void study(Run& run, const Config& config) {
   Table table({"net", "measured", "median [min, max]", "theory"}, "llrr");
   for (size_t net = 0; net < nets.size(); ++net) {
     PlotCurve curve{.label = nets[net]};
-    for (size_t k = 0; k < all[net].size(); ++k) {
-      const std::string name = all[net][k].first;
+    for (size_t k = 0; const std::string& name : names_of(config, nets[net])) {
       const bool share = name.ends_with("along_one");
       const double theory = share ? random : name.starts_with("folded") ? 0 : Run::no_theory;
       std::vector<double> values;
-      for (size_t i = net; i < all.size(); i += 2) values.push_back(all[i][k].second);
+      for (size_t i = net; i < all.size(); i += 2) values.push_back(all[i].at(name));
       const Spread spread = spread_of(values);
       for (const double value : values) run.record(fmt::format("{}/{}", nets[net], name), value);
       run.measured(fmt::format("{}.{}", nets[net], name), spread, theory);
@@ -154,7 +169,7 @@ void study(Run& run, const Config& config) {
         run.expect("folded, the logits are those of LayerNorm but for rounding in f64", spread.max < 1e-10,
                    fmt::format("they differ by {} of the largest at most", spread.max));
       table.row({nets[net], name, spread_text(spread), std::isnan(theory) ? "" : number_text(theory)});
-      if (share) curve.add(static_cast<double>(k) / 4 * end, spread);
+      if (share) curve.add(static_cast<double>(k++) / 4 * end, spread);
     }
     plot.curves.push_back(curve);
   }
@@ -173,6 +188,7 @@ int main(int argc, char** argv) {
                       .page = "studies/centering/README.md",
                       .presets = {{"quick", "five seeds, 250 steps"},
                                   {"full", "ten seeds, 500 steps", "--seeds 10 --steps 500"}},
-                      .tiny = "--n_layer 1 --n_embd 16 --steps 4 --seeds 1 --eval_iters 1"},
+                      .tiny = "--n_layer 1 --n_embd 16 --steps 4 --seeds 1 --eval_iters 1",
+                      .shares = true},
                      config, argc, argv, [&](Run& run) { study(run, config); });
 }

@@ -43,15 +43,15 @@ struct Config : TinyConfig {
   }
 };
 
-using Gains = std::array<double, 2>;  // pretrained, fine-tuned
+using Gains = std::vector<double>;  // pretrained, fine-tuned
 
 Gains train_twice(const Config& config, const std::string& net, const TinyText& first, const TinyText& second,
-                  int64_t seed, Progress& progress) {
+                  int64_t seed) {
   const Rng rng(static_cast<uint64_t>(seed));
   const LmConfig pretraining = config.training_of(net, false), finetuning = config.training_of(net, true);
   LanguageModel model(config.model(pretraining, first.vocab_size()), rng.split("model"));
-  const double pretrained = gain_of(model, pretraining, first, rng.split("first"), progress);
-  return {pretrained, gain_of(model, finetuning, second, rng.split("second"), progress)};
+  const double pretrained = gain_of(model, pretraining, first, rng.split("first"));
+  return {pretrained, gain_of(model, finetuning, second, rng.split("second"))};
 }
 
 void study(Run& run, const Config& config) {
@@ -69,13 +69,18 @@ void study(Run& run, const Config& config) {
   const std::array<const char*, 2> names = {"text", "synthetic"};
 
   const auto n = nets.size();
-  const int64_t items = 2 * std::ssize(nets) * config.seeds;
-  Progress progress = run.progress(items * (config.steps + config.finetuning_steps), "steps");
-  const std::vector<Gains> gains = each(items, [&](int64_t item) {
-    const auto i = static_cast<size_t>(item), order = i / n % 2;
+  std::vector<Json> rows;
+  for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed)
+    for (const char* pretrained_on : names)
+      for (const std::string& net : nets)
+        rows.push_back({{"net", net}, {"pretrained_on", pretrained_on}, {"seed", seed}});
+  Grid grid(run);
+  const std::vector<Gains> gains = grid.train<Gains>(rows, [&](size_t i) {
+    const size_t order = i / n % 2;
     return train_twice(config, nets[i % n], *texts[order], *texts[1 - order],
-                       run.seed() + static_cast<int64_t>(i / n / 2), progress);
+                       run.seed() + static_cast<int64_t>(i / n / 2));
   });
+  grid.finish();
   Measurements measured;
   for (int64_t seed = 0; seed < config.seeds; ++seed)
     for (size_t text_index = 0; text_index < 2; ++text_index) {  // the text on which losses are compared
@@ -126,6 +131,7 @@ int main(int argc, char** argv) {
        .presets = {{"quick", "32 wide, 130 and 125 steps"},
                    {"full", "64 wide, 250 and 250 steps, twelve seeds",
                     "--seeds 12 --n_embd 64 --steps 250 --finetuning_steps 250"}},
-       .tiny = "--n_layer 1 --n_embd 16 --steps 2 --finetuning_steps 2 --seeds 1 --eval_iters 1"},
+       .tiny = "--n_layer 1 --n_embd 16 --steps 2 --finetuning_steps 2 --seeds 1 --eval_iters 1",
+       .shares = true},
       config, argc, argv, [&](Run& run) { study(run, config); });
 }

@@ -5,6 +5,7 @@
 // Gemma 3 has QK-norm in its place (F25), which curbs the growth better (F15).
 #include "../../lm/training/small_config.h"
 #include "../../lm/watching/attention_logits.h"
+#include "../../run/grid.h"
 #include "../../run/program.h"
 
 using namespace isobar;
@@ -53,6 +54,19 @@ struct Trajectory {
     layers.push_back(now);
     rebuild_error = std::max(rebuild_error, largest(&LogitPeaks::rebuild_error));
     for (const LogitPeaks& peaks : now) past_bound = std::max(past_bound, peaks.logit / peaks.bound - 1);
+  }
+
+  void values(RowFields& f) {
+    f("logit", logit), f("capped", capped), f("bound", bound), f("val_loss", val_loss);
+    f("past_bound", past_bound), f("rebuild_error", rebuild_error);
+    std::vector<LogitPeaks> all;  // of one look after the other
+    for (const std::vector<LogitPeaks>& look : layers) all.insert(all.end(), look.begin(), look.end());
+    f("layers", all);
+    const size_t of_look = all.size() / val_loss.size();
+    layers.clear();
+    for (size_t i = 0; i < all.size(); i += of_look)
+      layers.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(i),
+                          all.begin() + static_cast<std::ptrdiff_t>(i + of_look));
   }
 };
 
@@ -122,8 +136,7 @@ struct Attention {
 constexpr std::array<Attention, 3> attentions = {
     {{"none", false, false}, {"softcap", true, false}, {"qk_norm", false, true}}};
 
-Trajectory train(const Config& config, const TinyText& text, const Attention& attention, int64_t seed,
-                 Progress& progress) {
+Trajectory train(const Config& config, const TinyText& text, const Attention& attention, int64_t seed) {
   LmConfig training = config.training(config.n_embd, config.n_layer, config.steps, config.learning_rate);
   training.softcap = attention.capped ? config.softcap : 0;
   training.qk_norm = attention.qk_norm;
@@ -149,7 +162,6 @@ Trajectory train(const Config& config, const TinyText& text, const Attention& at
                       attention.name, seed, step));
     optimizer.set_lr(schedule(step));
     optimizer.step(clipping(gradients.norm, training));
-    progress.advance(1, fmt::format("{}, loss {:.3f}", attention.name, gradients.loss));
   }
   return seen;
 }
@@ -158,12 +170,16 @@ using Runs = std::array<std::vector<Trajectory>, 3>;  // over the seeds, in the 
 
 // All trainings, side by side, and logits.csv.
 Runs train_all(Run& run, const Config& config, const TinyText& text) {
-  const auto models = static_cast<int64_t>(attentions.size());
-  Progress progress = run.progress(config.steps * config.seeds * models, "steps");
-  const std::vector<Trajectory> all = each(config.seeds * models, [&](int64_t i) {
-    return train(config, text, attentions[static_cast<size_t>(i / config.seeds)],
-                 run.seed() + i % config.seeds, progress);
+  std::vector<Json> rows;
+  for (const Attention& attention : attentions)
+    for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed)
+      rows.push_back({{"attention", attention.name}, {"seed", seed}});
+  Grid grid(run);
+  const auto seeds = static_cast<size_t>(config.seeds);
+  const std::vector<Trajectory> all = grid.train<Trajectory>(rows, [&](size_t i) {
+    return train(config, text, attentions[i / seeds], run.seed() + static_cast<int64_t>(i % seeds));
   });
+  grid.finish();
   Csv& csv =
       run.csv("logits.csv", {"model", "seed", "step", "layer", "logit", "capped", "bound", "val_loss"});
   Runs runs;
@@ -306,6 +322,7 @@ int main(int argc, char** argv) {
        .example = "logit_growth --softcap 50 --steps 500",
        .page = "studies/logit_growth/README.md",
        .tiny = "--n_layer 1 --n_embd 16 --steps 2 --log_interval 1 --seeds 1 --eval_iters 1",
+       .shares = true,
        .settle =
            [&](const std::set<std::string>& given) {
              LmConfig training =

@@ -74,14 +74,14 @@ std::vector<double> last_gradients(const Config& config, const TinyText& text, c
   return norms;
 }
 
-double gain(const Config& config, const TinyText& text, const LmConfig& training, int64_t seed,
-            Progress& progress) {
+double gain(const Config& config, const TinyText& text, const LmConfig& training, int64_t seed) {
   const Rng rng(static_cast<uint64_t>(seed));
   LanguageModel model = model_of(config, training, text.vocab_size(), rng.split("model"));
-  return gain_of(model, training, text, rng, progress);
+  return gain_of(model, training, text, rng);
 }
 
-void measure_gradients(Run& run, const Config& config, const TinyText& text, Measurements& measured) {
+void measure_gradients(Grid& grid, Run& run, const Config& config, const TinyText& text,
+                       Measurements& measured) {
   std::vector<double> depths(config.depths.begin(), config.depths.end());
   std::ranges::sort(depths);
   const double doublings = std::log2(depths.back() / depths.front());
@@ -92,8 +92,11 @@ void measure_gradients(Run& run, const Config& config, const TinyText& text, Mea
       .log = true,
       .figures = {"weight_grad_norm."}};
   for (const std::string placement : {"pre", "post"}) {
-    const auto norms = each(std::max<int64_t>(10, config.seeds), [&](int64_t i) {
-      return last_gradients(config, text, placement, depths, run.seed() + i);
+    std::vector<Json> rows;
+    for (int64_t i = 0; i < std::max<int64_t>(10, config.seeds); ++i)
+      rows.push_back({{"placement", placement}, {"depths", depths}, {"seed", run.seed() + i}});
+    const auto norms = grid.train<std::vector<double>>(rows, [&](size_t i) {
+      return last_gradients(config, text, placement, depths, run.seed() + static_cast<int64_t>(i));
     });
     PlotCurve curve{.label = placement + "-norm"};
     for (size_t d = 0; d < depths.size(); ++d) {
@@ -119,7 +122,7 @@ void measure_gradients(Run& run, const Config& config, const TinyText& text, Mea
                            theory(1.5), theory(0.5)));
 }
 
-void train_all(Run& run, const Config& config, const TinyText& text, Measurements& measured) {
+void train_all(Grid& grid, Run& run, const Config& config, const TinyText& text, Measurements& measured) {
   constexpr std::array<int64_t, 4> warmups = {0, 10, 30, 60};  // percent of the steps
   std::vector<LmConfig> nets;                                  // of one rate: pre-norm's, then post-norm's
   for (const double rate : config.learning_rates)
@@ -127,10 +130,15 @@ void train_all(Run& run, const Config& config, const TinyText& text, Measurement
       for (const int64_t warmup : warmups)
         nets.push_back(training_of(config, placement, config.n_layer, rate, warmup));
   const size_t n = nets.size(), of_placement = warmups.size(), of_rate = 2 * of_placement;
-  Progress progress = run.progress(std::ssize(nets) * config.seeds * config.steps, "steps");
-  const std::vector<double> gains = each(std::ssize(nets) * config.seeds, [&](int64_t i) {
-    const auto item = static_cast<size_t>(i);
-    return gain(config, text, nets[item % n], run.seed() + static_cast<int64_t>(item / n), progress);
+  std::vector<Json> rows;
+  for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed)
+    for (const LmConfig& net : nets)
+      rows.push_back({{"placement", net.placement},
+                      {"learning_rate", net.learning_rate},
+                      {"warmup_iters", net.warmup_iters},
+                      {"seed", seed}});
+  const std::vector<double> gains = grid.train<double>(rows, [&](size_t i) {
+    return gain(config, text, nets[i % n], run.seed() + static_cast<int64_t>(i / n));
   });
   for (size_t i = 0; i < gains.size(); ++i) {
     const size_t net = i % n, seed = i - net;
@@ -158,6 +166,7 @@ int main(int argc, char** argv) {
                     "--seeds 5 --steps 250 --learning_rates 1e-3,3e-3,1e-2"}},
        .tiny =
            "--depths 1,2 --n_layer 1 --n_embd 16 --learning_rates 1e-2 --steps 4 --seeds 1 --eval_iters 1",
+       .shares = true,
        .check =
            [&] {
              check(config.depths.size() > 1, "--depths: wanted at least two, got {}", config.depths[0]);
@@ -168,8 +177,10 @@ int main(int argc, char** argv) {
         text.corpus.announce(run);
         run.summary()["corpus"] = text.name();
         Measurements measured;
-        measure_gradients(run, config, text, measured);
-        train_all(run, config, text, measured);
+        Grid grid(run);
+        measure_gradients(grid, run, config, text, measured);
+        train_all(grid, run, config, text, measured);
+        grid.finish();
         measured.publish(run);
         measured.print(run);
       });
