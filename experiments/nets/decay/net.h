@@ -49,6 +49,9 @@ struct LayerSignal {
   double across_batch_std;      // mean over the features of the std over the rows: what of x is left
   double weight_gradient_norm;  // Frobenius, of W1
   double output_gradient_norm;  // Frobenius, of the layer's output
+
+  template <class Visitor>
+  void values(Visitor& f);
 };
 
 // All of them, with the names they bear in files: "std_linear" and "across_batch_std".
@@ -71,11 +74,20 @@ inline constexpr std::array<Quantity, 11> quantities = {{
     {"grad_norm", "weight", &LayerSignal::weight_gradient_norm},
     {"grad_norm", "output", &LayerSignal::output_gradient_norm},
 }};
+template <class Visitor>
+void LayerSignal::values(Visitor& f) {
+  for (const Quantity& quantity : quantities) f(quantity.name(), this->*quantity.value);
+}
 
 // Of one run. The input depends on seed, batch and width alone.
 struct Signals {
-  double input_std;
-  std::vector<LayerSignal> layers;  // from the input to the output
+  double input_std = 0;
+  std::vector<LayerSignal> layers = {};  // from the input to the output
+
+  template <class Visitor>
+  void values(Visitor& f) {
+    f("input_std", input_std), f("layers", layers);
+  }
 };
 
 // The loss of the net's output y: its sum, its mean, or, as "random", its sum weighted with normal numbers.

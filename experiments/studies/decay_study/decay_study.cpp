@@ -4,6 +4,7 @@
 // from 1.04 to 0.016 and the gradient norm from 0.43 to 0.000012; RMSNorm holds every layer's std near 1;
 // with 100 layers the std is 1e-10, and 1000 layers cannot be trained at all.
 #include "../../claims/results.h"
+#include "../../run/grid.h"
 #include "../../run/program.h"
 #include "output.h"
 
@@ -29,13 +30,13 @@ Signals measure(const Config& config, int64_t seed) {
 }
 
 // The study's loop: the same net with other random numbers, several seeds side by side.
-Result measure_seeds(const Config& config, const Run& run, Progress& progress) {
+Result measure_seeds(Grid& grid, const Config& config, const Run& run) {
   Result result{.config = config, .runs = {}, .theory = theory_of(config)};
-  result.runs = each(config.seeds, [&](int64_t i) {
-    Signals signals = measure(config, run.seed() + i);
-    progress.advance(1, config.net_name());
-    return signals;
-  });
+  std::vector<Json> rows;
+  for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed)
+    rows.push_back({{"net", config.key()}, {"seed", seed}});
+  result.runs = grid.train<Signals>(
+      rows, [&](size_t i) { return measure(config, run.seed() + static_cast<int64_t>(i)); });
   return result;
 }
 
@@ -55,11 +56,9 @@ PrintedColumns printed_columns(const std::string& preset, size_t layers) {
 
 // One net, every layer.
 void study_net(Run& run, const Config& config) {
-  Result result;
-  {
-    Progress progress = run.progress(config.seeds, "seeds");
-    result = measure_seeds(config, run, progress);
-  }
+  Grid grid(run);
+  const Result result = measure_seeds(grid, config, run);
+  grid.finish();
 
   run.measured("input.std", spread_over(result.runs, &Signals::input_std), 1);
   Json layers = Json::array();
@@ -115,26 +114,24 @@ void study_reference(Run& run, const Config& asked) {
   std::vector<std::pair<Config, std::vector<ComparedCell>>> nets;
   Json table = Json::array(), layers = Json::array();
   Csv& csv = open_layers_csv(run);
-  {
-    Progress progress = run.progress(asked.seeds * static_cast<int64_t>(references.size()), "runs");
-    for (const Reference& reference : references) {
-      Config config = reference.config;
-      config.seeds = asked.seeds;
-      const Result result = measure_seeds(config, run, progress);
+  Grid grid(run);
+  for (const Reference& reference : references) {
+    Config config = reference.config;
+    config.seeds = asked.seeds;
+    const Result result = measure_seeds(grid, config, run);
 
-      for (const ReferenceCell& cell : reference.output_std) {
-        Json entry = {{"net", config.net_name()}};
-        entry.update(
-            publish_layer(run, csv, config.key() + ".", result, static_cast<size_t>(cell.layer - 1)));
-        layers.push_back(std::move(entry));
-      }
-      measured_net(run, config.key() + ".", result);
-      record_series(run, config.net_name() + "/", result);
-      run.flush();
-      nets.emplace_back(config, compare(result, reference));
-      table.push_back(compared_json(config, nets.back().second));
+    for (const ReferenceCell& cell : reference.output_std) {
+      Json entry = {{"net", config.net_name()}};
+      entry.update(publish_layer(run, csv, config.key() + ".", result, static_cast<size_t>(cell.layer - 1)));
+      layers.push_back(std::move(entry));
     }
+    measured_net(run, config.key() + ".", result);
+    record_series(run, config.net_name() + "/", result);
+    run.flush();
+    nets.emplace_back(config, compare(result, reference));
+    table.push_back(compared_json(config, nets.back().second));
   }
+  grid.finish();
   run.summary()["table"] = std::move(table);
   run.summary()["layers"] = std::move(layers);
   print_comparison(run, nets);
@@ -169,6 +166,7 @@ int main(int argc, char** argv) {
                   {"blog8_rmsnorm", "the same with RMSNorm before each ReLU", "--norm rmsnorm"},
                   {"depth_table", "87 nets of 8 to 1000 layers, beside PyTorch's"}},
       .tiny = "--depth 2 --width 16 --batch 4 --seeds 2",
+      .shares = true,
       .check = [&] { config.check_together(); }};
   return run_program(program, config, argc, argv, [&](Run& run) {
     if (run.preset() == "depth_table")

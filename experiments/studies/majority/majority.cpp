@@ -145,12 +145,14 @@ int main(int argc, char** argv) {
           "Source 001's layer, stacked and trained on the task of Brody et al. 2023.",
       .example = "majority --depths 1 --seeds 3",
       .page = "studies/majority/README.md",
-      .tiny = "--depths 1 --steps 2 --batch 2 --seeds 1"};
+      .tiny = "--depths 1 --steps 2 --batch 2 --seeds 1",
+      .shares = true};
   return run_program(program, config, argc, argv, [&](Run& run) {
     const std::vector<std::string>& norms = config.norms;
     const auto seeds = static_cast<size_t>(config.seeds);
     const Sequences held_out = draw(256, Rng(0).split("held out"));
     Measurements measured;
+    Grid grid(run);
     Plot plot{{"positions that name the majority", "答出多数的位置"},
               {"step", "步"},
               {"share", "占比"},
@@ -159,15 +161,20 @@ int main(int argc, char** argv) {
               "",
               {".accuracy", ".steps"}};
     for (const int64_t depth : config.depths) {
-      const std::vector<Curve> curves = each(std::ssize(norms) * config.seeds, [&](int64_t i) {
-        return train_net(config, norms[static_cast<size_t>(i / config.seeds)], depth,
-                         run.seed() + i % config.seeds, held_out);
+      std::vector<Json> rows;
+      for (const std::string& norm : norms)
+        for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed)
+          rows.push_back({{"norm", norm}, {"depth", depth}, {"seed", seed}});
+      const std::vector<Curve> curves = grid.train<Curve>(rows, [&](size_t i) {
+        return train_net(config, norms[i / seeds], depth, run.seed() + static_cast<int64_t>(i % seeds),
+                         held_out);
       });
       const std::span<const Curve> all(curves);
       for (size_t n = 0; n < norms.size(); ++n)
         plot.curves.push_back(add(run, measured, norms[n], norms[0], fmt::format(".L{}", depth),
                                   all.subspan(n * seeds, seeds), all.first(seeds)));
     }
+    grid.finish();
     const double copied = mean(cast(held_out.tokens == held_out.majority, Dtype::f64)).item();
     run.say("A net that says its own token is right at {:.3f} of the positions.\n\n", copied);
     measured.print(run);

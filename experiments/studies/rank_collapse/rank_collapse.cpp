@@ -11,6 +11,7 @@
 // Written: run.h5 (/series/<kind>: r, a row per seed, columns for input and blocks), summary.json.
 #include "../../../nn/lm/lm.h"
 #include "../../../nn/nn.h"
+#include "../../run/grid.h"
 #include "../../run/program.h"
 
 using namespace isobar;
@@ -71,6 +72,8 @@ struct Block : Module {
 struct Outcome {
   std::vector<double> r;  // of the input, then after each block
   double gradient_ratio;  // norm at attention's output weights: the first block's over the last one's
+
+  void values(RowFields& f) { f("residual", r), f("gradient_ratio", gradient_ratio); }
 
   // From block 1 on; NaN where r has not fallen below 1 % or is there at once.
   double order() const {
@@ -141,6 +144,7 @@ int main(int argc, char** argv) {
                         .example = "rank_collapse --kinds attention,attention.mlp.norm --depth 6",
                         .page = "studies/rank_collapse/README.md",
                         .tiny = "--depth 2 --d_model 8 --length 3 --batch 2 --seeds 2",
+                        .shares = true,
                         .check = [&] {
                           check(config.d_model % 4 == 0,
                                 "--d_model: wanted a multiple of its four heads, got {}", config.d_model);
@@ -148,9 +152,15 @@ int main(int argc, char** argv) {
   return run_program(program, config, argc, argv, [&](Run& run) {
     const std::vector<std::string>& kinds = config.kinds;
     const auto seeds = static_cast<size_t>(config.seeds);
-    const std::vector<Outcome> all = each(std::ssize(kinds) * config.seeds, [&](int64_t i) {
-      return measure(kinds[static_cast<size_t>(i / config.seeds)], config, run.seed() + i % config.seeds);
+    std::vector<Json> rows;
+    for (const std::string& kind : kinds)
+      for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed)
+        rows.push_back({{"kind", kind}, {"seed", seed}});
+    Grid grid(run);
+    const std::vector<Outcome> all = grid.train<Outcome>(rows, [&](size_t i) {
+      return measure(kinds[i / seeds], config, run.seed() + static_cast<int64_t>(i % seeds));
     });
+    grid.finish();
     Table table({"stack", "r after 1", "an eighth", "all blocks", "order", "gradient, first / last"},
                 "lrrrrr");
     Plot plot{{"the part that differs between positions", "各位置之间不同的部分"},

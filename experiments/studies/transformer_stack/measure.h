@@ -38,6 +38,12 @@ struct LayerSignal {
   double along_one;     // root mean square over the rows of cos(row, (1, …, 1))
   double token_cosine;  // Σ x_s · x_t over pairs s ≠ t of positions of a sequence, over their mean square
   double gradient_norm;  // of all parameters of the layer together
+
+  template <class Visitor>
+  void values(Visitor& f) {
+    f("std", std), f("mean", mean), f("along_one", along_one), f("token_cosine", token_cosine);
+    f("gradient_norm", gradient_norm);
+  }
 };
 
 // One run: builds the stack of this seed, sends B sequences of normal numbers up, and a random cotangent

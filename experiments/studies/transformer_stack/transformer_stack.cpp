@@ -6,6 +6,7 @@
 //
 // Written: run.h5 (/series/<kind>/L<depth>/{std, gradient_norm, along_one, token_cosine}: a row per seed, a
 // column per layer), summary.json. Each thread's stack of 384 layers takes half a gigabyte.
+#include "../../run/grid.h"
 #include "../../run/program.h"
 #include "measure.h"
 
@@ -27,22 +28,22 @@ std::vector<Result> measure_all(Run& run, const Config& config) {
   std::vector<Result> results;
   std::vector<int64_t> depths = config.depths;
   std::ranges::sort(depths, std::greater());
-  int64_t work = 0;
+  std::vector<Json> rows;
   for (const int64_t depth : depths)
     for (const Kind& kind : config.kind_list()) {
       results.push_back({kind, depth, {}, theory_of(config, kind, depth)});
-      work += depth * config.seeds;
+      for (int64_t seed = run.seed(); seed < run.seed() + config.seeds; ++seed)
+        rows.push_back({{"kind", kind.name}, {"depth", depth}, {"seed", seed}});
     }
-  Progress progress = run.progress(work, "layers");
-  const int64_t items = std::ssize(results) * config.seeds;
-  const auto runs = each(items, [&](int64_t i) {
-    const Result& result = results[static_cast<size_t>(i / config.seeds)];
-    auto signals = measure(config, result.kind, result.depth, run.seed() + i % config.seeds);
-    progress.advance(result.depth, fmt::format("{} of {} layers", result.kind.name, result.depth));
-    return signals;
-  });
-  for (int64_t i = 0; i < items; ++i)
-    results[static_cast<size_t>(i / config.seeds)].runs.push_back(runs[static_cast<size_t>(i)]);
+  const auto seeds = static_cast<size_t>(config.seeds);
+  const auto measure_row = [&](size_t i) {
+    const Result& result = results[i / seeds];
+    return measure(config, result.kind, result.depth, run.seed() + static_cast<int64_t>(i % seeds));
+  };
+  Grid grid(run);
+  const auto runs = grid.train<std::vector<LayerSignal>>(rows, measure_row);
+  grid.finish();
+  for (size_t i = 0; i < runs.size(); ++i) results[i / seeds].runs.push_back(runs[i]);
   return results;
 }
 
@@ -168,6 +169,7 @@ int main(int argc, char** argv) {
       .example = "transformer_stack --depths 2,32",
       .page = "studies/transformer_stack/README.md",
       .tiny = "--depths 2 --seeds 2 --d_model 8 --nhead 2 --dim_feedforward 8 --length 3 --batch 2",
+      .shares = true,
       .settle =
           [&](const std::set<std::string>& given) {
             return given.contains("nhead") ? std::vector<std::string>() : config.fit_heads();
