@@ -31,12 +31,9 @@ constexpr int64_t gain_pairs = 4;            // pairs of the experiment of equal
 const std::vector<std::string> free_settings = {"margin", "max_pairs"};  // they decide no training's bits
 
 // Trainings are a killed run's, and this one's, where this is the same.
-Json heading_of(const Run& run, const Findings& found) {
-  Json all = {{"config", run.config()},
-              {"a", fingerprint(found.a.contestant)},
-              {"b", fingerprint(found.b.contestant)}};
-  for (const std::string& name : free_settings) all["config"].erase(name);
-  return all;
+GridOptions options_of(const Findings& found) {
+  return {.free = free_settings,
+          .of = {{"a", fingerprint(found.a.contestant)}, {"b", fingerprint(found.b.contestant)}}};
 }
 
 // Best rates, each on its own; and how many trainings of a search there may be, to say how long it takes.
@@ -144,9 +141,7 @@ void study(Run& run, const Config& config) {
     const Contestant& contestant = (training.side == 0 ? found.a : found.b).contestant;
     return task->train(training.gain == 1 ? contestant : with_gain(contestant, training.gain), training);
   };
-  Trainings trainings(run, heading_of(run, found), train);
-  if (trainings.found() > 0)
-    run.say("{} trainings that an earlier run left in {} are taken\n", trainings.found(), run.folder());
+  Trainings trainings(run, options_of(found), train);
   say_how_long(run, config, *task, found, trainings.at_a_time());
 
   for (Side* side : {&found.a, &found.b}) side->gain = gain_of(side->contestant, config.width);
@@ -181,7 +176,7 @@ void study(Run& run, const Config& config) {
   };
   const double turn_seconds =
       std::min(2e-2, 1e-4 * static_cast<double>(config.steps));  // short for short duels
-  if (run.ranks().first())                                       // it alone writes and talks
+  if (run.writes())
     costs = cost_rows(costs_of(found.a.contestant, found.b.contestant, make_step, turn_seconds));
   record(run, found, config.margin, rows, costs);
   print(run, found, config.margin, rows, costs);
@@ -231,12 +226,13 @@ int main(int argc, char** argv) {
                       .values = &contestants},
       .output = &output,
       .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "learning_rate"},
+      .shares = true,
       .goes_on = MayDiffer{.settings = {"margin"}, .may_grow = {"max_pairs"}},
       .settle = take_words,
       .check = [&] { config.check_together(); }};
   const int code = run_program(program, config, argc, kept.data(), [&](Run& run) {
     study(run, config);
-    if (run.ranks().first()) folder = run.folder();
+    if (run.writes()) folder = run.folder();
   });
   if (code > 1 || output.empty() || folder.empty()) return code;
   return std::max(code, exit_code_of(program.name, stderr, [&] { return write_page(folder, output), 0; }));

@@ -14,7 +14,7 @@ struct Training {
   // What the norms' outputs are multiplied with, in the experiment of equal gains.
   double gain = 1;
 
-  auto operator<=>(const Training&) const = default;
+  Json settings() const { return {{"side", side}, {"learning_rate", rate}, {"seed", seed}, {"gain", gain}}; }
 };
 
 // What ladders ask of a net that was trained (Config::looks_closer).
@@ -25,6 +25,10 @@ struct Closer {
   double saturated = NAN;
   // Of the first and the last norm's input, normalized as LayerNorm does: lm/watching/shape.h.
   std::vector<double> tail_over_centre = {};
+
+  void values(RowFields& f) {
+    f("train_loss", train_loss), f("saturated", saturated), f("tail_over_centre", tail_over_centre);
+  }
 };
 
 struct Trained {
@@ -35,6 +39,12 @@ struct Trained {
   Stream start = {}, end = {};           // of the blocks, at the first step and the last; or empty
   std::vector<double> losses = {};       // of each step's batch, up to where it broke off
   Closer closer = {};
+
+  void values(RowFields& f) {
+    f("parameters", parameters), f("start_loss", start_loss), f("tuning_loss", tuning_loss);
+    f("val_loss", val_loss), f("diverged", diverged), f("losses", losses);
+    start.values(f, "start"), end.values(f, "end"), closer.values(f);
+  }
 };
 
 // The first block's gradient over the last one's; NaN where a training broke off.

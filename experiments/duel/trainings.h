@@ -1,46 +1,35 @@
-// Trainings: those of a duel, side by side, and the journal that a killed run goes on from.
+// Trainings: those of a duel, as rows of a grid (run/grid.h), which a killed run goes on from.
 #pragma once
 
-#include <map>
-
-#include "../run/run.h"
+#include "../run/grid.h"
 #include "training.h"
 
 namespace isobar::duel {
 
-// The first rank keeps the journal in the run's folder: a heading that says of which settings, sources and data the
-// trainings are, then each as its length, a checksum and its bytes. Others' journals, and what a kill left
-// half written, are dropped. Of the same settings, but other sources or data, it is taken with --accept-old alone, and
-// what the run says then stands in its summary as "accepted_old".
 class Trainings {
  public:
-  // `heading`: what decides the trainings' bits, besides sources and the data that the run has read by now.
-  Trainings(Run& run, const Json& heading, std::function<Trained(const Training&)> train);
-
-  Trainings(const Trainings&) = delete;
-  Trainings& operator=(const Trainings&) = delete;
-  ~Trainings();
+  // `options`: what decides the trainings' bits besides the run's settings, and which of these do not.
+  Trainings(Run& run, GridOptions options, std::function<Trained(const Training&)> train)
+      : grid_(run, std::move(options)), train_(std::move(train)) {}
 
   // Trains all of them, side by side, and calls done(0, …), done(1, …), … in this order, as soon as each and those
-  // before it are there; those of the journal are there at once. All ranks must ask for the same.
-  void of(const std::vector<Training>& wanted, const std::function<void(size_t, const Trained&)>& done);
+  // before it are there. All processes must ask for the same.
+  void of(const std::vector<Training>& wanted, const std::function<void(size_t, const Trained&)>& done) {
+    std::vector<Json> rows;
+    for (const Training& training : wanted) rows.push_back(training.settings());
+    grid_.train<Trained>(
+        rows, [&](size_t i) { return train_(wanted[i]); }, done);
+  }
   // How many train at a time, on the threads of all ranks.
-  int64_t at_a_time() const { return at_a_time_; }
-  // The journal goes once the results are there, which have what it holds.
-  void end();
-  // Those that were read from the journal.
-  int64_t found() const { return found_; }
+  int64_t at_a_time() const { return grid_.at_a_time(); }
+  // Those that an earlier run had left.
+  int64_t found() const { return grid_.found(); }
+  // The journal goes once the results are there.
+  void end() { grid_.finish(); }
 
  private:
-  std::string known_records(const Json& heading);
-  void keep(const Training& training, const Trained& trained);
-
-  Run& run_;
+  Grid grid_;
   std::function<Trained(const Training&)> train_;
-  std::map<Training, Trained> done_;
-  int64_t found_ = 0, at_a_time_ = 1;
-  std::string path_;
-  int descriptor_ = -1;
 };
 
 }  // namespace isobar::duel

@@ -78,7 +78,7 @@ const std::vector<std::string>* own_files(const std::string& program) {
       {"duel", {"pairs.csv", "rates.csv"}},
       {"fine_tuning", {}},
       {"isobar verify", {"claims.csv", "report.html"}},
-      {"ladder", {"foretold.csv", "rates.csv"}},
+      {"ladder", {"foretold.csv", "pairs.csv", "rates.csv"}},
       {"lm_norms", {"blocks.csv", "runs.csv"}},
       {"logit_growth", {"logits.csv", "softcap.csv"}},
       {"majority", {}},
@@ -115,7 +115,7 @@ std::vector<std::string> listed_files(const Json& heading) {
 // Whether a run of a program writes a file of this name by way of a temporary file.
 bool writes(const std::string& program, const std::string& name) {
   const auto is_name = [&](const std::string& known) { return name == known || name == partial_name(known); };
-  static const std::vector<std::string> beside_results = {"spool", "trainings.journal", journal_name, "bad_step.safetensors"};
+  static const std::vector<std::string> beside_results = {"spool", journal_name, "bad_step.safetensors"};
   return std::ranges::any_of(known_files(program), is_name) || std::ranges::count(beside_results, name) > 0 ||
          may_remove(program, program, name);
 }

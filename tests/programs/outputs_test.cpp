@@ -106,8 +106,8 @@ TEST_CASE("no program writes its output over a file of its own results, by whate
       {"train_lm", "--tiny --corpus synthetic --out r --force --tape-page"},
       {"isobar verify", "--kept --out r --force --page"}};
   for (const auto& [program, words] : programs) {
-    for (const char* name : {"r/summary.json", "./r/run.h5", "r/../r/run.partial.log",
-                             "link/trainings.journal", "r/summary.partial.json"}) {
+    for (const char* name : {"r/summary.json", "./r/run.h5", "r/../r/run.partial.log", "link/trainings.jsonl",
+                             "r/summary.partial.json"}) {
       CAPTURE(name);
       check_refused(program, words + " " + name, "is a file of the run's own results in 'r'", folder.path());
     }

@@ -122,7 +122,7 @@ TEST_CASE("a duel that is killed at five instants continues to the same bytes") 
       "duel dyt dyt_sqrtd --tiny --corpus " ISOBAR_SOURCE_DIR "/README.md --steps 20 --max_pairs 6";
   const TemporaryFolder folder;
   const std::string whole = folder / "whole", killed = folder / "killed",
-                    journal = killed + "/trainings.journal";
+                    journal = killed + "/trainings.jsonl";
   const auto started = [&](const std::string& out, uint64_t threads) {
     return StartedProgram(words_in(fmt::format("{} --out {} --threads {}", words, out, threads)), folder);
   };
@@ -146,15 +146,15 @@ TEST_CASE("a duel that is killed at five instants continues to the same bytes") 
     CAPTURE(at);
     std::string damaged = bytes;
     damaged[at] ^= 1;
-    folder.write("killed/trainings.journal", damaged);
+    folder.write("killed/trainings.jsonl", damaged);
     StartedProgram refused = started(killed, 1);
     CHECK(refused.wait() == 2);
-    CHECK(holds(refused.err(), at <= 40 ? "trainings.journal: its record 1, at byte 0, is damaged"
-                                        : "is damaged, and whole records follow; restore the file"));
+    CHECK(holds(refused.err(), at <= 40 ? "trainings.jsonl: its line 1 is damaged"
+                                        : "is damaged, and whole lines follow; restore the file"));
     CHECK((file_text(journal) == damaged));
   }
   // The last one half written: it is trained again.
-  folder.write("killed/trainings.journal", bytes.substr(0, bytes.size() - 5));
+  folder.write("killed/trainings.jsonl", bytes.substr(0, bytes.size() - 5));
   StartedProgram last = started(killed, 1);
   REQUIRE(last.wait() == 0);
   CHECK(holds(last.out(), "trainings that an earlier run left in"));
@@ -167,7 +167,7 @@ TEST_CASE("what is no journal of this duel is not believed") {
   const TemporaryFolder folder;
   Study study;
   study.body = [](Run& run) {
-    Trainings trainings(run, {{"a", "of this duel"}},
+    Trainings trainings(run, {.of = {{"a", "of this duel"}}},
                         [](const Training& one) { return Trained{.val_loss = one.rate}; });
     CHECK(trainings.found() == 0);
     trainings.of({{.side = 0, .rate = 1.5, .seed = 0}},
@@ -175,32 +175,25 @@ TEST_CASE("what is no journal of this duel is not believed") {
     trainings.end();
   };
   for (const char* text : {"", "nonsense", "\x10"}) {
-    folder.write("run/trainings.journal", text);
+    folder.write("run/trainings.jsonl", text);
     CHECK(study.run({"--force", "--out", folder / "run"}).code == 0);
   }
-  // Lists in each other deeper than a stack, and bytes that look like the beginnings of a thousand long records.
-  const auto record = [](const std::string& bytes) {
-    const uint64_t length = bytes.size();
-    return std::string(reinterpret_cast<const char*>(&length), sizeof length) + checksum(bytes) + bytes;
-  };
-  const std::string deep =
-      R"({"of":{"config":{"a":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}}}";
-  std::string beginnings;
-  for (int i = 0; i < 100'000; ++i) beginnings += record(std::string(1 << 10, '0')).substr(0, 24);
-  for (const std::string& text : {record(deep) + record("x"), "x" + beginnings}) {
-    folder.write("run/trainings.journal", text);
-    CHECK(study.run({"--out", folder / "run"}).code == 2);
-    CHECK(file_text(folder / "run/trainings.journal") == text);
-  }
+  // Lists in each other deeper than a stack.
+  const std::string body = R"("of":{"config":{"a":)" + std::string(200'000, '[') + std::string(200'000, ']') +
+                           "}}}",
+                    deep = R"({"xxh3":")" + checksum(body) + "\"," + body + "\n";
+  folder.write("run/trainings.jsonl", deep + deep);
+  CHECK(study.run({"--out", folder / "run"}).code == 2);
+  CHECK(file_text(folder / "run/trainings.jsonl") == deep + deep);
 }
 
 TEST_CASE("the trainings of a duel go when its results are there, and not before") {
   const TemporaryFolder folder;
-  const std::string journal = folder / "run/trainings.journal";
+  const std::string journal = folder / "run/trainings.jsonl";
   bool ends_well = false;
   Study study;
   study.body = [&](Run& run) {
-    Trainings trainings(run, {{"a", "of this duel"}},
+    Trainings trainings(run, {.of = {{"a", "of this duel"}}},
                         [](const Training& one) { return Trained{.val_loss = one.rate}; });
     CHECK(trainings.found() == (ends_well ? 1 : 0));
     trainings.of({{.side = 0, .rate = 1.5, .seed = 0}}, [](size_t, const Trained&) {});
@@ -223,7 +216,7 @@ TEST_CASE("trainings on other data, or of other sources, count with --accept-old
   std::string xxh3 = "1";
   study.body = [&](Run& run) {
     run.reads({"letters.txt", xxh3});
-    Trainings trainings(run, {{"a", "of this duel"}},
+    Trainings trainings(run, {.of = {{"a", "of this duel"}}},
                         [&](const Training& one) { return ++trained, Trained{.val_loss = one.rate}; });
     trainings.of({{.side = 0, .rate = 1.5, .seed = 0}}, [](size_t, const Trained&) {});
   };
@@ -256,20 +249,20 @@ TEST_CASE("a duel replaces neither the results of another one nor its trainings 
                     other = "rmsnorm none" + small + " --max_pairs 2 --out run";
   ran("duel", first, folder.path());  // undecided: its journal stays
   const auto before = results_in(folder / "run");
-  const std::string journal = file_text(folder / "run/trainings.journal");
+  const std::string journal = file_text(folder / "run/trainings.jsonl");
   check_refused("duel", other,
                 "'run' holds a finished run of other settings: b is \"dyt\" there, \"none\" here",
                 folder.path());
   CHECK(results_in(folder / "run") == before);
-  CHECK(file_text(folder / "run/trainings.journal") == journal);
+  CHECK(file_text(folder / "run/trainings.jsonl") == journal);
   // Killed before its end.
   std::filesystem::rename(folder / "run/summary.json", folder / "run/summary.partial.json");
   const isobar::Outcome refused = run_built("duel", other, folder.path());
   CHECK(refused.code == 2);
   CHECK(holds(refused.err,
-              "holds 4 trainings of a run that did not end and is not this one: b is \"dyt\" there, "
+              "holds 4 trainings that do not count here: they are of other settings: b is \"dyt\" there, "
               "\"none\" here"));
-  CHECK(file_text(folder / "run/trainings.journal") == journal);
+  CHECK(file_text(folder / "run/trainings.jsonl") == journal);
   CHECK(std::filesystem::exists(folder / "run/run.h5"));
   ran("duel", other + " --force", folder.path());
   CHECK(results_in(folder / "run")["config"]["b"] == "none");

@@ -42,14 +42,14 @@ TEST_CASE("a ladder whose last rung is added later is as one built in one go") {
   const std::string there = tiny + " --out " + folder / "run";
   const Outcome three = ran("ladder", there + " --rungs 3");
   CHECK(three.out.find("The highest rung as those below foretell it") != std::string::npos);
-  CHECK(std::filesystem::exists(folder / "run/trainings.journal"));
+  CHECK(std::filesystem::exists(folder / "run/trainings.jsonl"));
   const Outcome four = ran("ladder", there);
   CHECK(four.out.find("trainings that an earlier run left") != std::string::npos);
-  CHECK(file_text(folder / "run/trainings.csv") == run.text("trainings.csv"));
+  CHECK(file_text(folder / "run/pairs.csv") == run.text("pairs.csv"));
   CHECK(file_text(folder / "run/foretold.csv") == run.text("foretold.csv"));
-  CHECK_FALSE(std::filesystem::exists(folder / "run/trainings.journal"));
+  CHECK_FALSE(std::filesystem::exists(folder / "run/trainings.jsonl"));
   check_refused("ladder", there + " --rungs 3", "holds a finished run with --rungs 0, and this one has 3");
-  CHECK(file_text(folder / "run/trainings.csv") == run.text("trainings.csv"));
+  CHECK(file_text(folder / "run/pairs.csv") == run.text("pairs.csv"));
 }
 
 TEST_CASE("fewer letters of the text are another rung") {

@@ -32,14 +32,8 @@ std::unique_ptr<Module> layernorm_bias(const Shape& shape, const NormOptions& op
       return std::make_unique<HardTanh>(shape, options.bias);
     });
 
-const std::vector<std::string> free_settings = {"rungs"};  // they decide no training's bits
-
-// Trainings are those of an earlier run where this is the same; a ladder with more rungs has those of fewer.
-Json heading_of(const Run& run) {
-  Json all = {{"config", run.config()}};
-  for (const std::string& name : free_settings) all["config"].erase(name);
-  return all;
-}
+// They decide no training's bits: a ladder with more rungs has the trainings of one with fewer.
+const std::vector<std::string> free_settings = {"rungs"};
 
 // The rates that come first: the neighbours of the one that was best on the rung below.
 std::vector<double> first_rates(const Results& results, const Cell& cell) {
@@ -112,12 +106,10 @@ void study(Run& run, const Config& config) {
   std::vector<duel::Contestant> contestants;
   for (const std::string& net : config.nets) contestants.push_back(contestant_of(net));
   const size_t nets = config.nets.size();
-  duel::Trainings trainings(run, heading_of(run), [&](const duel::Training& training) {
+  duel::Trainings trainings(run, {.free = free_settings}, [&](const duel::Training& training) {
     const auto cell = static_cast<size_t>(training.side);
     return tasks[cell / nets]->train(contestants[cell % nets], training);
   });
-  if (trainings.found() > 0)
-    run.say("{} trainings that an earlier run left in {} are taken\n", trainings.found(), run.folder());
   Climb climb{run, config, results, trainings};
   for (size_t rung = 0; rung < rungs.size(); ++rung) {
     const size_t begin = results.cells.size();
@@ -159,6 +151,7 @@ int main(int argc, char** argv) {
        .tiny = "--nets rmsnorm,none --widths 8,16,24,32 --n_layer 1 --steps 8 --block_size 8 --batch_size 2 "
                "--eval_iters 1 --seeds 2",
        .first_settings = {"corpus", "nets", "optimizers", "widths", "rungs", "seeds", "steps"},
+       .shares = true,
        .goes_on = MayDiffer{.may_grow = free_settings},
        .check = [&] { config.check_together(); }},
       config, argc, argv, [&](Run& run) { study(run, config); });

@@ -107,16 +107,16 @@ void measure_coupling(Run& run, const Results& results, size_t rung) {
 
 void write_csv(Run& run, const Results& results) {
   Csv& rates = run.csv("rates.csv", {"rung", "optimizer", "net", "learning_rate", "tuning_loss"});
-  Csv& trainings = run.csv("trainings.csv", {"rung", "optimizer", "net", "learning_rate", "seed",
-                                             "parameters", "val_loss", "train_loss", "diverged"});
+  Csv& pairs = run.csv("pairs.csv", {"rung", "optimizer", "net", "learning_rate", "seed", "parameters",
+                                     "val_loss", "train_loss", "diverged"});
   for (const Cell& cell : results.cells) {
     const auto rung = static_cast<int64_t>(cell.rung + 1);
     for (const auto& [rate, loss] : cell.sweep.losses)
       rates.row({rung, cell.optimizer, cell.net, rate, loss});
     for (size_t i = 0; i < cell.trained.size(); ++i) {
       const Trained& t = cell.trained[i];
-      trainings.row({rung, cell.optimizer, cell.net, cell.rate, run.seed() + static_cast<int64_t>(i),
-                     t.parameters, t.val_loss, t.closer.train_loss, static_cast<int64_t>(t.diverged)});
+      pairs.row({rung, cell.optimizer, cell.net, cell.rate, run.seed() + static_cast<int64_t>(i),
+                 t.parameters, t.val_loss, t.closer.train_loss, static_cast<int64_t>(t.diverged)});
     }
   }
 }

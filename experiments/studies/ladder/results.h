@@ -31,7 +31,7 @@ struct Results {
 // Names and compute of the rungs, once their trainings are there.
 void name_rungs(const Config& config, Results& results);
 
-// Measures each comparison on each rung, and shows them; writes trainings.csv and rates.csv.
+// Measures each comparison on each rung, and shows them; writes pairs.csv and rates.csv.
 void publish(Run& run, const Config& config, const Results& results);
 
 // The highest rung's comparisons with rmsnorm as those below foretell them: foretold.csv. Where that rung was

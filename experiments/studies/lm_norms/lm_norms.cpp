@@ -240,8 +240,9 @@ TrialOutcome train(const Config& config, const TinyText& text, const Trial& tria
 void train_all(Run& run, const Config& config, const TinyText& text, NormResults& results) {
   const auto train_one = [&](const Trial& trial, int64_t seed) { return train(config, text, trial, seed); };
   const auto each_seed = [&](const TrialRuns&) { return config.seeds; };
-  train_trials(run, results, train_one, each_seed);
-  while (add_rates_beyond_edges(results)) train_trials(run, results, train_one, each_seed);
+  Grid grid(run);
+  train_trials(grid, run, results, train_one, each_seed);
+  while (add_rates_beyond_edges(results)) train_trials(grid, run, results, train_one, each_seed);
   // A pointer of best() stays valid: no more trials are added.
   std::vector<const TrialRuns*> pairs;
   for (const std::string& size : results.sizes())
@@ -249,9 +250,10 @@ void train_all(Run& run, const Config& config, const TinyText& text, NormResults
       if (const TrialRuns* best = results.best(size, net);
           best != nullptr && best->trial.layers == config.n_layer)
         pairs.push_back(best);
-  train_trials(run, results, train_one, [&](const TrialRuns& runs) {
+  train_trials(grid, run, results, train_one, [&](const TrialRuns& runs) {
     return std::ranges::find(pairs, &runs) != pairs.end() ? config.pair_seeds : 0;
   });
+  grid.finish();
 }
 
 void study(Run& run, const Config& config) {
@@ -291,6 +293,7 @@ int main(int argc, char** argv) {
                "--deep_warmup_iters 1 --seeds 1 --pair_seeds 1 --eval_iters 1",
        .first_settings = {"nets", "learning_rates", "steps", "seeds", "pair_nets", "pair_seeds", "deep_nets",
                           "deep_layers", "deep_steps", "corpus"},
+       .shares = true,
        .settle = [&](const std::set<std::string>& given) { return give_way(config, given); },
        .check = [&] { all_trials(config); }},
       config, argc, argv, [&](Run& run) { study(run, config); });

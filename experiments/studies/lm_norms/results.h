@@ -4,7 +4,7 @@
 #include "../../../nn/lm/ngpt.h"
 #include "../../../nn/observe.h"
 #include "../../lm/training/small_config.h"
-#include "../../run/run.h"
+#include "../../run/grid.h"
 
 namespace isobar {
 
@@ -16,6 +16,16 @@ struct Trial {
 
   // "pre.rmsnorm", "ngpt".
   std::string net() const { return norm.empty() ? placement : placement + "." + norm; }
+  Json settings(int64_t seed) const {
+    return {{"size", size},
+            {"net", net()},
+            {"width", width},
+            {"n_layer", layers},
+            {"steps", steps},
+            {"warmup", warmup},
+            {"learning_rate", learning_rate},
+            {"seed", seed}};
+  }
 };
 
 // Of the output of each block: the residual stream, and the gradient that comes back to it.
@@ -24,6 +34,10 @@ struct Stream {
 
   // Of the gradient, the first block's over the last one's.
   double gradient_ratio() const { return gradient_norm.front() / gradient_norm.back(); }
+
+  void values(RowFields& f, const std::string& name) {
+    f(name + ".std", std), f(name + ".rms", rms), f(name + ".gradient_norm", gradient_norm);
+  }
 };
 
 // How far an nGPT's vectors are from length 1 (Loshchilov et al. 2024): the largest | |v| − 1 | over vectors v
@@ -31,20 +45,33 @@ struct Stream {
 struct LengthErrors {
   double outputs;  // v: a row of the output of any block
   double weights;  // v: a row of any matrix; a column of o_proj and down_proj, whose outputs are added to h
+
+  void values(RowFields& f) { f("lengths.outputs", outputs), f("lengths.weights", weights); }
 };
 
 // `tokens` is (B, T), as for the model, which is in evaluation meanwhile (evaluation.h).
 LengthErrors length_errors(NGPT& model, const Tensor& tokens);
 
 struct TrialOutcome {
-  int64_t parameters;
-  double start_loss;                         // over the validation batches, as val_loss
-  double tuning_loss;                        // over the tuning batches, by which rates are chosen
-  double val_loss;                           // both are infinite where a loss or gradient was
-  Stream end;                                // at the last step; NaN where the run broke off
+  int64_t parameters = 0;
+  double start_loss = 0;                     // over the validation batches, as val_loss
+  double tuning_loss = 0;                    // over the tuning batches, by which rates are chosen
+  double val_loss = 0;                       // both are infinite where a loss or gradient was
+  Stream end = {};                           // at the last step; NaN where the run broke off
   Stream start = {};                         // at the first
   std::vector<double> losses = {};           // of each step's batch, up to where the run broke off
   std::optional<LengthErrors> lengths = {};  // of an nGPT that was trained to the end
+
+  void values(RowFields& f) {
+    f("parameters", parameters), f("start_loss", start_loss), f("tuning_loss", tuning_loss);
+    f("val_loss", val_loss), f("losses", losses);
+    start.values(f, "start"), end.values(f, "end");
+    bool has_lengths = lengths.has_value();
+    f("has_lengths", has_lengths);
+    if (!has_lengths) return;
+    if (!lengths) lengths.emplace();
+    lengths->values(f);
+  }
 };
 
 // The settings of its training. Throws Error for those that make no sense.
@@ -99,7 +126,7 @@ void add_training(PlotCurve& curve, const std::vector<std::vector<double>>& loss
 
 // Trains each trial from run.seed(), run.seed() + 1, … until it has as many outcomes as `seeds_of` wants;
 // those that it has stay. `train` gives the outcome of one trial and seed.
-void train_trials(Run& run, NormResults& results,
+void train_trials(Grid& grid, const Run& run, NormResults& results,
                   const std::function<TrialOutcome(const Trial&, int64_t seed)>& train,
                   const std::function<int64_t(const TrialRuns&)>& seeds_of);
 

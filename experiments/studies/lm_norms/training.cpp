@@ -2,7 +2,6 @@
 
 #include "../../../autograd/ops.h"
 #include "../../../nn/model.h"
-#include "../../run/each.h"
 #include "../depth_trainability/results.h"
 
 namespace isobar {
@@ -56,30 +55,21 @@ struct BlockOutputs : Observer {
 
 }  // namespace
 
-void train_trials(Run& run, NormResults& results,
+void train_trials(Grid& grid, const Run& run, NormResults& results,
                   const std::function<TrialOutcome(const Trial&, int64_t seed)>& train,
                   const std::function<int64_t(const TrialRuns&)>& seeds_of) {
   std::vector<Job> jobs;
-  int64_t steps = 0;
   for (size_t i = 0; i < results.trials.size(); ++i) {
     const TrialRuns& runs = results.trials[i];
-    for (auto done = static_cast<int64_t>(runs.outcomes.size()); done < seeds_of(runs); ++done) {
+    for (auto done = static_cast<int64_t>(runs.outcomes.size()); done < seeds_of(runs); ++done)
       jobs.push_back({i, run.seed() + done, runs.trial.layers * runs.trial.steps});
-      steps += runs.trial.steps;
-    }
   }
   // The longest first, so that threads end together; seeds of a trial stay in order.
   std::ranges::stable_sort(jobs, std::ranges::greater(), &Job::cost);
-  Progress progress = run.progress(steps, "steps");
-  const auto train_job = [&](int64_t i) {
-    const Job& job = jobs[static_cast<size_t>(i)];
-    const Trial& trial = results.trials[job.trial].trial;
-    TrialOutcome outcome = train(trial, job.seed);
-    progress.advance(trial.steps,
-                     fmt::format("{} {}, val loss {:.3f}", trial.size, trial.net(), outcome.val_loss));
-    return outcome;
-  };
-  const std::vector<TrialOutcome> outcomes = each(static_cast<int64_t>(jobs.size()), train_job);
+  std::vector<Json> rows;
+  for (const Job& job : jobs) rows.push_back(results.trials[job.trial].trial.settings(job.seed));
+  const auto train_job = [&](size_t i) { return train(results.trials[jobs[i].trial].trial, jobs[i].seed); };
+  const std::vector<TrialOutcome> outcomes = grid.train<TrialOutcome>(rows, train_job);
   for (size_t i = 0; i < jobs.size(); ++i) results.trials[jobs[i].trial].outcomes.push_back(outcomes[i]);
 }
 
