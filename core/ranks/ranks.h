@@ -5,7 +5,6 @@
 //   const IndexRange mine = ranks.share(pieces);        // this rank's pieces: the same division for all
 //   sum_over_ranks(ranks, …);                           // gradients of all pieces (sum_over_ranks.h)
 //   ranks.gather(losses, pieces);                       // one number a piece, in order, on every rank
-//   each(nets, train);                                  // of experiments/run: nets on the next free rank
 //
 // Results do not depend on which process computes a piece: MPI moves bytes, and we add the numbers in a fixed
 // order. All ranks call the same functions in the same order, from one thread. A process finds the others by

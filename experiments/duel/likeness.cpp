@@ -2,7 +2,7 @@
 
 #include "../../nn/model.h"
 #include "../claims/rules.h"
-#include "../run/bytes.h"
+#include "../run/grid.h"
 
 namespace isobar::duel {
 namespace {
@@ -56,7 +56,7 @@ double distance_of_nets(const Task& task, const Contestant& a, const Contestant&
 
 Likeness likeness_of(double distance, const Trained& a, const Trained& b) {
   if (!(distance < rounding_of_f64)) return Likeness::different;
-  return to_bytes(a) == to_bytes(b) ? Likeness::to_the_bit : Likeness::up_to_rounding;
+  return text_of(row_values(a)) == text_of(row_values(b)) ? Likeness::to_the_bit : Likeness::up_to_rounding;
 }
 
 }  // namespace isobar::duel

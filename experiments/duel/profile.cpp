@@ -1,10 +1,10 @@
 #include "profile.h"
 
 #include "../../core/parallel.h"
+#include "../../core/serial_loops.h"
 #include "../../nn/check/check.h"
 #include "../../optim/optim.h"
 #include "../nets/decay/net.h"
-#include "../run/each.h"
 
 namespace isobar::duel {
 
@@ -73,8 +73,10 @@ Deep deep_nets(const Contestant& contestant, int64_t seed) {
   size_t at = 0;
   for (const int64_t layers : {8, 100, 1000}) {
     std::vector<std::vector<double>> signals, gradients;
-    const std::vector<Flow> flows =
-        each(seeds, [&](int64_t i) { return flow_through(contestant, layers, seed + i); });
+    std::vector<Flow> flows(seeds);
+    parallel_tasks(seeds, [&](int64_t i) {
+      flows[static_cast<size_t>(i)] = flow_through(contestant, layers, seed + i);
+    });
     for (const Flow& flow : flows) {
       signals.push_back(flow.signal);
       gradients.emplace_back(flow.gradient.rbegin(), flow.gradient.rend());  // from the loss down

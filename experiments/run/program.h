@@ -13,7 +13,6 @@
 #include <set>
 
 #include "../../core/fields.h"
-#include "each.h"
 #include "run.h"
 #include "table.h"
 

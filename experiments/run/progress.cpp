@@ -67,7 +67,6 @@ Progress::Progress(int64_t total, std::string unit, std::FILE* stream, int64_t d
 Progress::~Progress() { clear(); }
 
 void Progress::advance(int64_t steps, std::string_view note) {
-  if (progress_relay && progress_relay(*this, steps, note)) return;
   const std::lock_guard lock(moving);
   done_ += steps;
   const auto now = Clock::now();

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -62,9 +61,5 @@ std::string progress_line(const ProgressState& state);
 std::string clock_text(double seconds);
 // Time left if the rest goes as fast as what was done; "?" before the first step.
 std::string time_left(const ProgressState& state);
-
-// What a thread's bars do first, where it is set: they may be elsewhere. Returns whether it has taken the
-// steps; if not, the bar shows them.
-inline thread_local std::function<bool(Progress&, int64_t steps, std::string_view note)> progress_relay;
 
 }  // namespace isobar
