@@ -257,6 +257,21 @@ std::vector<std::string> kept_keys(const PlannedRun& planned) {
   return said.is_object() ? said.value("keys", std::vector<std::string>()) : std::vector<std::string>();
 }
 
+std::string command_of(const PlannedRun& planned, const std::string& folder, int64_t seed,
+                       const Json& config) {
+  const std::string own = folder + "/" + planned.folder;
+  const Json there = finished_summary(own, config);
+  const bool stale = !there.is_null() && !change_since(own, there, planned).empty();
+  std::vector<std::string> words = {program_path(planned)};
+  words.insert(words.end(), planned.arguments.begin(), planned.arguments.end());
+  words.insert(words.end(), {"--seed", std::to_string(seed), "--out", own});
+  if (stale) words.emplace_back("--force");
+  const std::string command = shell_line(words);
+  if (stale || !there.is_null()) return stale ? command : "";
+  return fmt::format("{} || {}", shell_line(std::vector<std::string>{"test", "-e", own + "/summary.json"}),
+                     command);
+}
+
 bool is_made(const Run& run, const PlannedRun& planned, const Json& config) {
   const std::string folder = run.folder() + "/" + planned.folder;
   const Json summary = finished_summary(folder, config);

@@ -54,6 +54,11 @@ std::vector<std::string> kept_keys(const PlannedRun& planned);
 // the user accepts old ones.
 bool is_made(const Run& run, const PlannedRun& planned, const Json& config);
 
+// The command that makes this run below a folder, unless it is there already: a line for a shell, which may be run any
+// number of times.
+std::string command_of(const PlannedRun& planned, const std::string& folder, int64_t seed,
+                       const Json& config);
+
 struct Made {
   Json summary;                   // null where the run failed
   std::string complaint;          // of the run that failed

@@ -342,4 +342,17 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   return verified;
 }
 
+std::string job_lines(std::vector<ClaimFile> files, const VerifyOptions& options, const std::string& folder,
+                      int64_t seed) {
+  if (!options.claims.empty()) keep_claims(files, options.claims);
+  std::vector<PlannedRun> planned = wanted_runs(files, options);
+  take_programs(planned, options.programs);
+  std::string lines;
+  for (const PlannedRun& one : planned) {
+    const std::string line = command_of(one, folder, seed, config_of(one, seed, one.where));
+    if (!line.empty()) lines += line + "\n";
+  }
+  return lines;
+}
+
 }  // namespace isobar::claims

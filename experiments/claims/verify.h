@@ -35,4 +35,9 @@ struct Verified {
 // unless the terminal says yes.
 Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
 
+// A line for a shell for each run that verify() would make with its results below `folder`. They may run at the same
+// time, on other machines too, and a line several times: the processes then share the run's trainings (run/grid.h).
+std::string job_lines(std::vector<ClaimFile> files, const VerifyOptions& options, const std::string& folder,
+                      int64_t seed);
+
 }  // namespace isobar::claims

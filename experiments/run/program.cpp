@@ -289,7 +289,8 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   for (const Printer& printer : program.printers)
     if (printer.flag == line.printer) {
       if (printer.writes) check_output_of(program, *printer.file, options, line.config_file);
-      return {printer.flag, printer.text, options};
+      const auto of_run = [print = printer.text_of_run, options] { return print(options); };
+      return {printer.flag, printer.text_of_run ? of_run : printer.text, options};
     }
   if (program.output != nullptr && !program.output->empty())
     check_output_of(program, *program.output, options, line.config_file);

@@ -37,6 +37,8 @@ struct Printer {
   std::function<std::string()> text;  // called once Config has its final state
   std::string* file = nullptr;        // where FILE goes; null: the flag takes none
   bool writes = false;                // FILE is written: one that is there only with --force
+  // In place of `text`, for what depends on the folder, the preset or the seed too.
+  std::function<std::string(const RunOptions&)> text_of_run = {};
 };
 
 // Words of the command line that are no options: files, say.

@@ -101,6 +101,31 @@ void refuse_seeds(const Words& words) {
   }
 }
 
+// The user's, or those that come along.
+std::vector<claims::ClaimFile> files_of(const Words& paths) {
+  if (paths.empty()) return claims::builtin_claims();
+  std::vector<claims::ClaimFile> files;
+  for (const std::string& path : paths) {
+    check(
+        std::filesystem::exists(path) || !is_claim(path),
+        "wanted a file of claims, got '{0}', which is a claim: write --claim {0}, and several with commas between",
+        path);
+    files.push_back(claims::read_claims(path));
+  }
+  return files;
+}
+
+claims::VerifyOptions options_of(const VerifyConfig& config, const Words& paths, const std::string& preset) {
+  return {.scale = config.kept ? "full" : preset,
+          .claims = config.claim,
+          .only = config.only,
+          .detail = !paths.empty() || !config.claim.empty(),
+          .allow_large = config.allow_large,
+          .programs = config.programs,
+          .kept = config.kept,
+          .ladder = config.ladder};
+}
+
 }  // namespace
 
 int verify(const Words& given) {
@@ -114,11 +139,21 @@ int verify(const Words& given) {
   if (typed("--keep") && !typed("--quick") && !typed("--full") && !typed("--preset"))
     words.push_back("--full");
   Words paths;
+  const auto jobs = [&](const RunOptions& run) {
+    check(!config.kept && !config.keep,
+          "--jobs: prints the runs that are to be made; drop --kept and --keep");
+    return claims::job_lines(files_of(paths), options_of(config, paths, run.preset), run.folder, run.seed);
+  };
   const Program program{
       .name = "isobar verify",
       .about = "Makes every run that claims need, and judges every claim.",
       .example = "isobar verify --quick\nisobar verify --claim D06\nisobar verify mine.toml --out runs/mine",
       .presets = {{"quick", "small sizes and few seeds"}, {"full", "the texts' sizes, and more seeds"}},
+      .printers =
+          {{.flag = "jobs",
+            .about = "print a command for each run that is missing, for make -j, parallel or Slurm, and stop",
+            .text = {},
+            .text_of_run = jobs}},
       .folder = "runs/verify",
       .folder_of =
           [&] { return config.kept            ? "runs/kept"
@@ -136,27 +171,13 @@ int verify(const Words& given) {
     check(!config.ladder || (run.preset() == "full" && !config.kept),
           "--ladder: makes the ladders' runs, which are of the full scale; give it with --full or --keep");
     const std::string tree = config.keep ? tree_of(config) : "";
-    std::vector<claims::ClaimFile> files;
-    for (const std::string& path : paths) {
-      check(
-          std::filesystem::exists(path) || !is_claim(path),
-          "wanted a file of claims, got '{0}', which is a claim: write --claim {0}, and several with commas between",
-          path);
-      files.push_back(claims::read_claims(path));
-    }
+    const std::vector<claims::ClaimFile> files = files_of(paths);
     const std::string page = config.page.empty() ? run.folder() + "/report.html" : config.page;
     check(config.page.empty() || std::filesystem::path(page).filename() == "report.html" ||
               !is_file_of_run(page, run.folder(), "isobar verify"),
           "--page: '{}' is a file of the run's own results in '{}'; choose another name", page, run.folder());
     check_output(page, {.force = run.force(), .page = true, .inputs = paths});
-    claims::VerifyOptions options{.scale = config.kept ? "full" : run.preset(),
-                                  .claims = config.claim,
-                                  .only = config.only,
-                                  .detail = !paths.empty() || !config.claim.empty(),
-                                  .allow_large = config.allow_large,
-                                  .programs = config.programs,
-                                  .kept = config.kept,
-                                  .ladder = config.ladder};
+    claims::VerifyOptions options = options_of(config, paths, run.preset());
     if (config.keep)
       options.made = [&](const claims::PlannedRun& planned, const Json& summary) {
         keep_made(run, tree, planned, summary);
@@ -170,7 +191,7 @@ int verify(const Words& given) {
                             config.page.empty() ? PathFrom::program : PathFrom::user);
       if (!std::exchange(said, true)) run.say("\nThe page, renewed as each study ends: {}\n", page);
     };
-    verified = claims::verify(run, paths.empty() ? claims::builtin_claims() : files, options);
+    verified = claims::verify(run, files, options);
     if (!tree.empty() && verified.mistakes.empty())
       run.say("\nKept in {}. docs/render renews the documents; build again for programs that show them\n",
               tree + kept_file);
