@@ -69,7 +69,6 @@ verbs::Words names_of_all() {
 std::string help() {
   std::string text =
       "isobar: measures what is said about normalization in deep networks.\n\n"
-      "  isobar verify              check the published claims of blog posts and papers\n\n"
       "Commands:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies (separate programs in the folder of isobar):\n";
