@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "../../core/serial_loops.h"
 #include "../nets/decay/net.h"
 #include "../nets/decay/overflow.h"
 #include "../nets/decay/theory.h"
-#include "../run/each.h"
 
 namespace isobar::doubt {
 namespace {
@@ -91,7 +91,10 @@ std::vector<double> measured(const decay::Config& config, std::span<const Number
 
 std::vector<std::vector<double>> measured(const decay::Config& net, std::span<const Number> numbers,
                                           int64_t first, int64_t seeds) {
-  return each(seeds, [&](int64_t i) { return measured(net, numbers, first + i); });
+  std::vector<std::vector<double>> values(static_cast<size_t>(seeds));
+  parallel_tasks(seeds,
+                 [&](int64_t i) { values[static_cast<size_t>(i)] = measured(net, numbers, first + i); });
+  return values;
 }
 
 std::vector<double> closed_form(const decay::Config& net, std::span<const Number> numbers) {

@@ -33,6 +33,10 @@ struct Job {
   double rate;
   bool judges;
   uint64_t seed = 0;
+
+  Json settings() const {
+    return {{"net", net}, {"batch", batch}, {"learning_rate", rate}, {"judges", judges}, {"seed", seed}};
+  }
 };
 
 std::string label_of(const std::string& net, int64_t batch) { return fmt::format("b{}.{}", batch, net); }
@@ -162,7 +166,7 @@ void study(Run& run, const Config& config) {
   digits.announce(run);
   expect_instance_norm(run, config.channels);
   const auto train_one = [&](const Job& job) { return train_net(config, digits, job); };
-  Pairs<Job> sweep{run, config.sweep_seeds, train_one}, pairs{run, config.seeds, train_one};
+  Pairs<Job> pairs{run, config.sweep_seeds, train_one};
   std::vector<Job> tried, best;
   std::map<std::string, std::vector<std::string>> candidates;  // by label
   for (const int64_t batch : config.batches)
@@ -172,13 +176,15 @@ void study(Run& run, const Config& config) {
         candidates[label].push_back(fmt::format("{} {}", label, rate));
         tried.push_back({candidates[label].back(), net, batch, rate, false});
       }
-  sweep.train_all(tried);
+  pairs.train_all(tried);
   for (const int64_t batch : config.batches)
     for (const std::string& net : config.nets) {
       const std::string label = label_of(net, batch);
-      sweep.take_least(label, candidates.at(label), "validation_loss");
-      best.push_back({label, net, batch, sweep.runs.at(label).front().at("rate"), true});
+      const std::string chosen = label + " of the sweep";
+      pairs.take_least(chosen, candidates.at(label), "validation_loss");
+      best.push_back({label, net, batch, pairs.runs.at(chosen).front().at("rate"), true});
     }
+  pairs.seeds = config.seeds;
   pairs.train_all(best);
 
   for (const Job& job : best) {
@@ -207,7 +213,7 @@ void study(Run& run, const Config& config) {
                              accuracy(0) - accuracy(1) - (accuracy(2) - accuracy(3)));
     }
   }
-  pairs.measurements.publish(run);
+  pairs.publish();
   pairs.measurements.print(run);
   plot_signals(pairs, config);
 }
@@ -224,6 +230,7 @@ int main(int argc, char** argv) {
        .presets = {{"quick", "1,024 images, 3 seeds"},
                    {"full", "4,096 images, 6 seeds", "--images 4096 --least_steps 96 --seeds 6"}},
        .tiny = "--channels 4 --depth 2 --images 8 --least_steps 1 --validated 250 --batches 1,4 --seeds 1 "
-               "--learning_rates 1e-2"},
+               "--learning_rates 1e-2",
+       .shares = true},
       config, argc, argv, [&](Run& run) { study(run, config); });
 }
