@@ -11,14 +11,18 @@ namespace isobar::claims {
 
 // "The value `key` of the run `run` lies where `predicate` says."
 struct Part {
-  Phrase says;      // in words: "a shift leaves LayerNorm's output as it is"
-  std::string run;  // of the file's runs: "norm_properties"
-  std::string key;  // of its measured values
+  Phrase says;             // in words: "a shift leaves LayerNorm's output as it is"
+  std::string run;         // of the file's runs: "norm_properties"
+  std::string key;         // of its measured values
+  std::string minus = "";  // another of them, which is subtracted seed by seed
   Predicate predicate;
   std::string word;        // "about", "better", "as_good" where it gives the bounds; else empty
   Phrase why;              // the reason for these bounds
   bool full_only = false;  // its value is measured at the full scale alone
-  int line = 0;            // of the file
+  bool control =
+      false;  // says whether its run can tell what the claim asks, and is no part of what the text says
+  bool pooled = false;  // of a ladder: `key` is without its rung, and all rungs decide
+  int line = 0;         // of the file
   // Its reach (reach.h): the keys of a ladder, without their ".rung1", and the ladder's run.
   std::vector<std::string> reach = {};
   std::string reach_run = "";
@@ -28,7 +32,10 @@ struct Part {
   // Its keys in the values of this run; `rungs`: how many a ladder has.
   std::vector<std::string> keys_in(const std::string& name, size_t rungs) const {
     std::vector<std::string> keys;
-    if (run == name) keys.push_back(key);
+    if (run == name && !pooled) keys.push_back(key);
+    if (run == name && !minus.empty()) keys.push_back(minus);
+    for (size_t rung = 1; run == name && pooled && rung <= rungs; ++rung)
+      keys.push_back(key + ".rung" + std::to_string(rung));
     for (size_t rung = 1; reach_run == name && rung <= rungs; ++rung)
       for (const std::string& one : reach) keys.push_back(one + ".rung" + std::to_string(rung));
     return keys;
@@ -73,11 +80,11 @@ struct Claim {
   bool one_statement = false;
   bool on_gpu = false;  // about GPUs, or of a machine unnamed: a CPU cannot refute it
   bool may = false;     // "may": that something exists, which the tasks tried can bear out but not refute
-  // Of a measured claim what its parts leave out: it is "partly" at best; of the others the reason.
-  Phrase note;
-  Phrase paper_size;  // how large the text's own nets are: "12 × 768, 300,000 steps"
-  Phrase remark;      // what a reader may object, answered; it changes no verdict
-  std::string test;   // of a definition that a test of ours checks, in place of parts: its name
+  Phrase depends_on;    // what decides which parts hold, where some do: "the optimizer"
+  Phrase note;          // of a measured claim what its parts leave out, of the others the reason
+  Phrase paper_size;    // how large the text's own nets are: "12 × 768, 300,000 steps"
+  Phrase remark;        // what a reader may object, answered; it changes no verdict
+  std::string test;     // of a definition that a test of ours checks, in place of parts: its name
   std::vector<Part> parts;
   std::vector<Passage> passages;
   int line = 0;

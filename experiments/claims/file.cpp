@@ -4,7 +4,9 @@
 #include <toml++/toml.h>
 
 #include <cctype>
+#include <iterator>
 #include <set>
+#include <sstream>
 
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
@@ -91,6 +93,20 @@ void read_bounds(TomlTable& table, Part& part) {
   if (field != "at_least") predicate.high = bound;
 }
 
+// The margin of a "better" within which two are equal: of quotients a hundredth, as that of as_good; else what it says.
+void read_margin(TomlTable& table, Part& part) {
+  const bool of_quotient = bound_shown(part.predicate.low) == 1 || bound_shown(part.predicate.high) == 1;
+  if (part.word == "better" && of_quotient) part.predicate.margin = 0.01;
+  if (!table.has("equal_within")) return;
+  if (part.word != "better")
+    table.refuse(table.line_of("equal_within"),
+                 "equal_within: is the margin of better; write better beside it");
+  part.predicate.margin = table.number("equal_within");
+  if (!(part.predicate.margin > 0))
+    table.refuse(table.line_of("equal_within"),
+                 fmt::format("equal_within: wanted a margin above 0, got {}", part.predicate.margin));
+}
+
 void check_predicate(TomlTable& table, const Predicate& predicate) {
   const auto not_positive = [](double bound) { return std::isfinite(bound) && bound <= 0; };
   if (predicate.log && (not_positive(predicate.low) || not_positive(predicate.high)))
@@ -98,6 +114,11 @@ void check_predicate(TomlTable& table, const Predicate& predicate) {
   if (cannot_fail(predicate))
     table.refuse(table.line(), "no value could make this part fail; it tests nothing");
   if (cannot_hold(predicate)) table.refuse(table.line(), "no value could make this part hold");
+}
+
+int64_t word_count(const std::string& text) {
+  std::istringstream words(text);
+  return std::distance(std::istream_iterator<std::string>(words), {});
 }
 
 // What the parts of a claim may have in common: it stands in the claim then.
@@ -128,18 +149,26 @@ void read_reach(TomlTable& table, Part& part, const std::vector<RunSpec>& runs) 
 }
 
 Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
-  table.allow({"says",     "says_zh", "run",    "key",       "rule",  "log",      "at_most",
-               "at_least", "between", "equals", "within",    "about", "better",   "as_good",
-               "printed",  "why",     "why_zh", "full_only", "reach", "reach_run"});
+  table.allow({"says",    "says_zh",   "run",     "key",    "rule",   "log",
+               "at_most", "at_least",  "between", "equals", "within", "about",
+               "better",  "as_good",   "printed", "why",    "why_zh", "full_only",
+               "reach",   "reach_run", "control", "pooled", "minus",  "equal_within"});
   Part part;
   part.says = table.phrase("says");
   part.run = table.text("run");
   part.key = table.text("key");
   part.line = table.line_of("key");
+  part.minus = table.text_or("minus", "");
   part.predicate.rule = static_cast<Rule>(one_of(table, "rule", rule_words));
   part.predicate.log = table.flag("log");
   read_bounds(table, part);
   part.full_only = table.flag("full_only");
+  part.control = table.flag("control");
+  part.pooled = table.flag("pooled");
+  if (part.pooled && part.predicate.rule != Rule::mean && part.predicate.rule != Rule::median)
+    table.refuse(table.line_of("pooled"),
+                 "pooled: all rungs have a mean or a median; take the rule mean or median");
+  read_margin(table, part);
   const RunSpec& run = run_of(table, "run", runs);
   check_predicate(table, part.predicate);
   read_reach(table, part, runs);
@@ -223,10 +252,11 @@ void check_size(const TomlTable& table, const Claim& claim, const std::vector<Ru
 }
 
 Claim claim_of(TomlTable& table, const TomlTable& source, const ClaimFile& file) {
-  std::vector<std::string> fields = {
-      "id",        "also_in",      "quote", "quote_en", "says",   "says_zh",    "implied",      "implied_zh",
-      "no_source", "no_source_zh", "kind",  "all",      "on_gpu", "may",        "note",         "note_zh",
-      "remark",    "remark_zh",    "part",  "passage",  "test",   "paper_size", "paper_size_zh"};
+  std::vector<std::string> fields = {"id",      "also_in",    "quote",         "quote_en",   "says",
+                                     "says_zh", "implied",    "implied_zh",    "no_source",  "no_source_zh",
+                                     "kind",    "all",        "on_gpu",        "may",        "note",
+                                     "note_zh", "remark",     "remark_zh",     "part",       "passage",
+                                     "test",    "paper_size", "paper_size_zh", "depends_on", "depends_on_zh"};
   if (table.has("part")) fields.insert(fields.end(), common_fields.begin(), common_fields.end());
   table.allow(fields);
   Claim claim;
@@ -252,6 +282,11 @@ Claim claim_of(TomlTable& table, const TomlTable& source, const ClaimFile& file)
   if (claim.may && claim.on_gpu) table.refuse(claim.line, "wanted one of may and on_gpu, got both");
   claim.remark = table.phrase_or_none("remark");
   claim.note = table.phrase_or_none("note");
+  claim.depends_on = table.phrase_or_none("depends_on");
+  if (const auto words = word_count(claim.depends_on.en); words > 4)
+    table.refuse(
+        table.line_of("depends_on"),
+        fmt::format("depends_on: wanted at most four words, such as \"the optimizer\", got {}", words));
   if (!table.has("paper_size")) table.inherit(source, {"paper_size", "paper_size_zh"});
   claim.paper_size = table.phrase_or_none("paper_size");
   const auto refuse_alone = [](const TomlTable& of, bool reach) {
@@ -289,7 +324,7 @@ void mark_parts_of_ladders(ClaimFile& file) {
   for (const Claim& claim : file.claims)
     for (const Part& part : claim.parts) ladders.insert(part.reach_run);
   for (Claim& claim : file.claims)
-    for (Part& part : claim.parts) part.of_ladder = ladders.contains(part.run);
+    for (Part& part : claim.parts) part.of_ladder = part.pooled || ladders.contains(part.run);
 }
 
 // The line of a dotted name of more than 32 parts, [a.a.a…] or a.a.a… = 1; 0: there is none. toml++ makes a

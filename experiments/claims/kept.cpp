@@ -186,6 +186,7 @@ Runs Kept::runs(const std::vector<ClaimFile>& files) const {
                                     {"config", line["config"]},
                                     {"corpus", line.value("corpus", "")},
                                     {"rungs", line.value("rungs", Json::array())},
+                                    {"seconds", line["seconds"].value("full", 0.0)},
                                     {"measured", Json::object()}};
   }
   for (const auto& [place, value] : values_) {
@@ -215,7 +216,7 @@ std::map<std::string, double> Kept::seconds(const std::string& scale) const {
 Judged judge_kept(const Claim& claim, const Runs& kept) {
   Judged judged = judge(claim, kept);
   if (std::ranges::any_of(judged.findings, [](const Finding& part) { return !part.not_run.empty(); }))
-    judged.verdict = not_kept;
+    judged.verdict = not_kept, judged.detail = {};
   return judged;
 }
 

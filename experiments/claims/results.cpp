@@ -18,28 +18,68 @@ const Claim* builtin(const Claim& claim) {
 // The verdict of the kept values, where this run could not settle the claim of one of the texts.
 Json kept_verdict(const Judged& judged) {
   static const Runs runs = Kept::shipped().runs(builtin_claims());
-  static const std::set<std::string> open = {"too few seeds", "rule does not hold", "machine too busy",
-                                             "needs the full run", "not run here"};
-  if (!open.contains(judged.verdict) || judged.claim->kind == Kind::not_run) return {};
+  const bool mistaken = std::ranges::any_of(judged.findings, &Finding::mistaken);
+  if ((judged.verdict != "open" && judged.verdict != "not tested") || judged.findings.empty() || mistaken)
+    return {};
   const Claim* claim = builtin(*judged.claim);
   if (claim == nullptr) return {};
   const Judged kept = judge_kept(*claim, runs);
   if (kept.verdict == not_kept || kept.verdict == judged.verdict) return {};
   return {{"verdict", kept.verdict},
+          {"detail", kept.detail.en},
+          {"detail_zh", kept.detail.in_chinese()},
           {"reason", kept.reason.en},
           {"reason_zh", kept.reason.in_chinese()},
           {"at", kept_at({claim}, Kept::shipped())}};
 }
 
 std::string verdict_text(const Judged& judged, const Json& kept) {
-  if (kept.is_null()) return judged.verdict;
-  return fmt::format("{} (kept: {})", judged.verdict, kept["verdict"].get<std::string>());
+  if (kept.is_null()) return verdict_text(judged);
+  return fmt::format("{} (kept: {})", verdict_text(judged), kept["verdict"].get<std::string>());
 }
 
-// The verdict with the size of the nets that it is of: "refuted at 4 blocks of width 64, …; the text's size: …".
+// The verdict with the size of the nets that it is of: "false, at 4 blocks of width 64, …; the text's size: …".
 std::string sized(const std::string& verdict, const Judged& judged) {
   const std::string trained = trained_on(judged).en;
-  return trained.empty() ? verdict : verdict + (verdict.ends_with("at this size") ? ", " : " at ") + trained;
+  return trained.empty() ? verdict : verdict + ", at " + trained;
+}
+
+// The one bound that a reader would compare the value with: of two the nearer.
+Csv::Cell bound_cell(const Json& part) {
+  const double low = number_from(part["bounds"][0]), high = number_from(part["bounds"][1]),
+               value = number_from(part["value"]);
+  if (std::isnan(low) && std::isnan(high)) return std::string();
+  if (std::isnan(low) || std::isnan(high)) return std::isnan(low) ? high : low;
+  return std::abs(value - low) < std::abs(value - high) ? low : high;
+}
+
+Csv::Cell number_cell(const Json& json) {
+  const double value = number_from(json);
+  return std::isnan(value) ? Csv::Cell(std::string()) : Csv::Cell(value);
+}
+
+// A claim has a row of its own, and then one for each part.
+void write_rows(Csv& csv, const Json& claim) {
+  const auto text = [](const Json& of, const char* field) { return of.value(field, ""); };
+  const auto row = [&](const std::string& part, const std::string& outcome,
+                       const std::vector<Csv::Cell>& numbers) {
+    std::vector<Csv::Cell> cells;
+    for (const char* field :
+         {"id", "source", "claim", "verdict", "detail", "how", "where", "reach", "reason"})
+      cells.emplace_back(text(claim, field));
+    cells.emplace_back(part);
+    cells.emplace_back(outcome);
+    cells.insert(cells.end(), numbers.begin(), numbers.end());
+    csv.row(cells);
+  };
+  row("", "", std::vector<Csv::Cell>(5, std::string()));
+  for (const Json& part : claim.value("parts", Json::array())) {
+    const bool made = part["interval"].is_array();
+    const Csv::Cell none = std::string();
+    row(text(part, "says"), text(part, "outcome"),
+        {number_cell(part["value"]), made ? number_cell(part["interval"][0]) : none,
+         made ? number_cell(part["interval"][1]) : none, bound_cell(part), part.value("n", int64_t{0})});
+  }
 }
 
 // A claim's line, with the part that decides.
@@ -63,9 +103,7 @@ const Finding* deciding_part(const Judged& judged) {
   using enum PartOutcome;
   std::vector<PartOutcome> order = {fails, not_normal, too_few_seeds, busy};
   // Beside a part that is open, one that fails does not decide.
-  const auto at = std::ranges::find(order, judged.verdict,
-                                    [](PartOutcome outcome) { return std::string(word_of(outcome)); });
-  if (at != order.end()) std::rotate(order.begin(), at, at + 1);
+  if (judged.verdict == "open") order = {not_normal, too_few_seeds, busy, fails};
   for (const PartOutcome outcome : order) {
     const auto found = std::ranges::find_if(judged.findings, [&](const Finding& finding) {
       return finding.not_run.empty() && finding.reading.outcome == outcome;
@@ -80,8 +118,8 @@ std::string says_text(const Judged& judged) {
   return judged.claim->says.en + (trained.empty() ? "" : fmt::format(" ({})", trained));
 }
 
-Judging::Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail)
-    : run_(run), scale_(std::move(scale)), detail_(detail) {
+Judging::Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail, Json earlier)
+    : run_(run), scale_(std::move(scale)), detail_(detail), earlier_(std::move(earlier)) {
   for (const ClaimFile& file : files)
     for (const Claim& claim : file.claims) rows_.push_back({.claim = &claim, .judged = {}, .kept = {}});
   std::ranges::stable_sort(rows_, {}, [](const Row& row) { return row.claim->id; });
@@ -115,13 +153,14 @@ void Judging::print(const std::vector<const Row*>& rows) {
     if (measured)
       add_claim(table, row->judged, verdict_text(row->judged, row->kept));
     else
-      table.row({row->claim->id, row->claim->says.en, row->judged.verdict});
+      table.row({row->claim->id, row->claim->says.en, verdict_text(row->judged)});
   run_.say_text(table.text());
 }
 
 void Judging::print_parts(const Row& row) {
   const bool mistaken = std::ranges::any_of(row.judged.findings, &Finding::mistaken);
-  if (mistaken) return run_.say("\n{}  {}: {}\n", row.claim->id, row.judged.verdict, row.judged.reason.en);
+  if (mistaken)
+    return run_.say("\n{}  {}: {}\n", row.claim->id, verdict_text(row.judged), row.judged.reason.en);
   run_.say("\n{}  {}: {}\n", row.claim->id, sized(verdict_text(row.judged, row.kept), row.judged),
            row.claim->says.en);
   if (!row.judged.findings.empty()) run_.say_text(parts_table(row.judged));
@@ -137,34 +176,38 @@ Json Judging::claims() const {
       for (const Part& part : row.claim->parts)
         none.missing[part.run] = none.missing[part.reach_run] = to_come;
       judged = judge(*row.claim, none);
-      judged.verdict = to_come;
+      judged.verdict = to_come, judged.detail = {};
     }
     Json claim = to_json(judged);
     claim["scale"] = scale_;
     claim["kept"] = row.kept;
     claims.push_back(std::move(claim));
   }
+  for (const Json& claim : earlier_) claims.push_back(claim);
+  std::stable_sort(claims.begin(), claims.end(),
+                   [](const Json& a, const Json& b) { return a.value("id", "") < b.value("id", ""); });
   return claims;
 }
 
 Json Judging::counts() const {
+  std::map<std::string, int64_t> of;
+  for (const Row& row : rows_)
+    if (row.settled) ++of[row.judged.verdict];
+  for (const Json& claim : earlier_) ++of[claim.value("verdict", "")];
   Json counts = Json::object();
-  for (const std::string& word : verdict_words) {
-    const auto count = std::ranges::count_if(
-        rows_, [&](const Row& row) { return row.settled && row.judged.verdict == word; });
-    if (count > 0) counts[word] = count;
-  }
+  for (const std::string& word : verdict_words)
+    if (of[word] > 0) counts[word] = of[word];
   return counts;
 }
 
 void Judging::publish() {
-  Csv& csv = run_.csv("claims.csv", {"id", "source", "claim", "verdict", "reach", "reason"});
+  Csv& csv = run_.csv("claims.csv", {"id", "source", "claim", "verdict", "detail", "how", "where", "reach",
+                                     "reason", "part", "outcome", "value", "low", "high", "bound", "seeds"});
   int64_t implied = 0, no_source = 0;
-  for (const auto& [claim, settled, judged, kept] : rows_) {
-    csv.row(
-        {claim->id, claim->source, claim->says.en, judged.verdict, reach_text(judged).en, judged.reason.en});
-    implied += !claim->implied.en.empty();
-    no_source += !claim->no_source.en.empty();
+  for (const Json& claim : claims()) write_rows(csv, claim);
+  for (const Row& row : rows_) {
+    implied += !row.claim->implied.en.empty();
+    no_source += !row.claim->no_source.en.empty();
   }
   run_.say("\n");
   for (const auto& [word, count] : run_.summary()["counts"].items())
@@ -190,7 +233,7 @@ void say_verdicts(Run& run, const std::string& name) {
     if (!is_of_run(*claim, name)) continue;
     const Judged judged = judge(*claim, runs);
     run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says.en,
-            sized(judged.verdict, judged), parts_table(judged));
+            sized(verdict_text(judged), judged), parts_table(judged));
   }
 }
 

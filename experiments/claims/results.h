@@ -18,8 +18,10 @@ std::string says_text(const Judged& judged);
 
 class Judging {
  public:
-  // `detail`: each part is shown, not the deciding one alone.
-  Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail);
+  // `detail`: each part is shown, not the deciding one alone. `earlier`: claims of an earlier verify into this
+  // folder, as claims() gave them, which are not judged now and stay as they are.
+  Judging(Run& run, const std::vector<ClaimFile>& files, std::string scale, bool detail,
+          Json earlier = Json::array());
 
   // Judges the claims that need none of the runs `ahead`, and prints, if asked, those not judged before.
   void settle(const Runs& runs, const std::set<std::string>& ahead, bool print_table);
@@ -44,6 +46,7 @@ class Judging {
   Run& run_;
   std::string scale_;
   bool detail_;
+  Json earlier_;
   std::vector<Row> rows_;  // by id
 };
 

@@ -5,12 +5,12 @@
 namespace isobar::claims {
 namespace {
 
-// What the look may spend on each bound. All looks' shares sum to 1: 1/(j (j + 1)) = 1/j − 1/(j + 1).
-double error_of(const Predicate& predicate, int64_t parts, int64_t look) {
+// What the look may spend on each end of the interval. All looks' shares sum to 1: 1/(j (j + 1)) = 1/j − 1/(j + 1).
+// The intervals of shape.h take what one end may spend, but for that of one more seed, which takes both.
+double error_of(const Predicate& predicate, int64_t sharing, int64_t look) {
   const auto j = static_cast<double>(look);
-  const bool two_bounds = std::isfinite(predicate.low) && std::isfinite(predicate.high);
-  const double bounds = two_bounds && predicate.rule != Rule::one_more_seed ? 2 : 1;
-  return error_rate / static_cast<double>(parts) / (j * (j + 1)) / bounds;
+  const double ends = predicate.rule == Rule::one_more_seed ? 1 : 2;
+  return error_rate / static_cast<double>(sharing) / (j * (j + 1)) / ends;
 }
 
 Range bounds_of(const Predicate& predicate) { return {predicate.low, predicate.high}; }
@@ -34,44 +34,44 @@ PartOutcome outcome_of_infinities(const Predicate& predicate, const Spread& seed
   return beyond || (above && below) ? PartOutcome::fails : PartOutcome::not_normal;
 }
 
-PartOutcome outcome_of_mean(const Predicate& predicate, const Range& interval) {
+// Of one bound also whether the interval lies about it within the margin.
+PartOutcome outcome_of_interval(const Predicate& predicate, const Range& interval) {
   if (interval.high < predicate.low || interval.low > predicate.high) return PartOutcome::fails;
-  const bool inside = interval.low >= predicate.low && interval.high <= predicate.high;
-  return inside ? PartOutcome::holds : PartOutcome::too_few_seeds;
+  if (interval.low >= predicate.low && interval.high <= predicate.high) return PartOutcome::holds;
+  const double bound = bound_shown(predicate.low == -infinity ? predicate.high : predicate.low);
+  const bool about = interval.low >= bound - predicate.margin && interval.high <= bound + predicate.margin;
+  return predicate.margin > 0 && about ? PartOutcome::equal : PartOutcome::too_few_seeds;
 }
 
 // How many seeds are enough to hold is a matter of the interval's length, not of looks.
 PartOutcome outcome_of_printed(const Predicate& predicate, const Range& interval, const Spread& seeds,
-                               int64_t parts) {
+                               int64_t sharing) {
   if (!interval.contains(predicate.low)) return PartOutcome::fails;
-  const bool enough = seeds.n >= seeds_for_prediction(error_rate / static_cast<double>(parts));
+  const bool enough = seeds.n >= seeds_for_prediction(error_rate / static_cast<double>(sharing));
   return enough ? PartOutcome::holds : PartOutcome::too_few_seeds;
 }
 
-// Of finite values, which have logarithms where the rule takes those.
-Reading read_finite(const Predicate& predicate, const Spread& seeds, Doubt doubt, int64_t parts,
-                    double error) {
-  const bool printed = predicate.rule == Rule::one_more_seed;
+// Of finite values that are not all one, which have logarithms where the rule takes those.
+Reading read_finite(const Predicate& predicate, const Spread& seeds, int64_t sharing, double error) {
+  Reading reading{.outcome = PartOutcome::not_normal, .interval = {}, .n = seeds.n};
+  if (predicate.rule == Rule::one_more_seed) {
+    reading.interval = safe_prediction_interval(seeds, error, predicate.log);
+    reading.outcome = outcome_of_printed(predicate, reading.interval, seeds, sharing);
+  } else {
+    reading.interval = safe_mean_interval(seeds, error, predicate.log);
+    reading.outcome = outcome_of_interval(predicate, reading.interval);
+  }
+  reading.assumes_normal = seeds.n < seeds_for_skewness && reading.outcome != PartOutcome::too_few_seeds;
+  return reading;
+}
+
+// Infinities, equal values and clusters have a median as well.
+Reading read_median(const Predicate& predicate, const Spread& seeds, double error) {
   Reading reading{
-      .outcome = PartOutcome::not_normal, .interval = {seeds.min, seeds.max}, .n = seeds.n, .doubt = doubt};
-  if (doubt == Doubt::none) {
-    reading.interval = printed ? safe_prediction_interval(seeds, error, predicate.log)
-                               : safe_mean_interval(seeds, error, predicate.log);
-    reading.outcome = printed ? outcome_of_printed(predicate, reading.interval, seeds, parts)
-                              : outcome_of_mean(predicate, reading.interval);
-    reading.assumes_normal = seeds.n < seeds_that_show_shape && reading.outcome != PartOutcome::too_few_seeds;
-    return reading;
-  }
-  const bool shaped = doubt == Doubt::skewed || doubt == Doubt::clusters;
-  if (shaped && !printed && seeds.n >= seeds_for_skewness) {
-    reading.interval = skewed_mean_interval(seeds, error, predicate.log);
-    reading.outcome = outcome_of_mean(predicate, reading.interval);
-    return reading;
-  }
-  const Range far = beyond_all(seeds);
-  const PartOutcome outcome = outcome_of_mean(predicate, far);
-  const bool decided = outcome == PartOutcome::fails || (outcome == PartOutcome::holds && !printed);
-  if (decided) reading.outcome = outcome, reading.interval = far, reading.far_bound = true;
+      .outcome = PartOutcome::not_normal, .interval = median_interval(seeds, error), .n = seeds.n};
+  reading.outcome = outcome_of_interval(predicate, reading.interval);
+  reading.counted =
+      std::ranges::count_if(seeds.values, [&](double value) { return bounds_of(predicate).contains(value); });
   return reading;
 }
 
@@ -90,48 +90,60 @@ std::vector<double> extreme_values(const Predicate& predicate) {
 
 }  // namespace
 
-Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look, bool busy) {
+Reading read(const Predicate& predicate, const Spread& seeds, int64_t sharing, int64_t look, bool busy) {
   if (seeds.values.empty()) return {PartOutcome::too_few_seeds, {-infinity, infinity}, 0};
   if (std::ranges::any_of(seeds.values, [](double value) { return std::isnan(value); }))
     return {PartOutcome::fails, {seeds.min, seeds.max}, seeds.n};
   if (predicate.rule == Rule::every_seed) return read_every_seed(predicate, seeds);
+  const double error = error_of(predicate, sharing, look);
+  if (predicate.rule == Rule::median) return read_median(predicate, seeds, error);
   const Doubt doubt = doubt_about(seeds, predicate.log);
   if (doubt == Doubt::infinite)
     return {outcome_of_infinities(predicate, seeds), {seeds.min, seeds.max}, seeds.n, doubt};
-  Reading reading = read_finite(predicate, seeds, doubt, parts, error_of(predicate, parts, look));
+  if (doubt != Doubt::none) return {PartOutcome::not_normal, {seeds.min, seeds.max}, seeds.n, doubt};
+  Reading reading = read_finite(predicate, seeds, sharing, error);
   if (predicate.rule == Rule::time && busy) reading.outcome = PartOutcome::busy;
   return reading;
 }
 
-int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look) {
-  const Reading now = read(predicate, seeds, parts, look);
-  if (now.outcome != PartOutcome::too_few_seeds) return 0;
+Reading read_rungs(const Predicate& predicate, const std::vector<Spread>& rungs) {
+  std::vector<double> all;
+  for (const Spread& rung : rungs) all.insert(all.end(), rung.values.begin(), rung.values.end());
+  const Spread seeds = spread_of(all);
+  if (predicate.rule == Rule::median) return read_median(predicate, seeds, error_rate / 2);
+  const bool have_moments = std::ranges::all_of(
+      rungs, [](const Spread& rung) { return rung.n > 1 && rung.nonfinite == 0 && rung.linear.sd > 0; });
+  if (rungs.size() < 2 || !have_moments) return read(predicate, seeds, 1);
+  const Range interval = pooled_mean(rungs, error_rate / 2).interval;
+  return {outcome_of_interval(predicate, interval), interval, seeds.n};
+}
+
+int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t sharing, int64_t look) {
+  const Reading now = read(predicate, seeds, sharing, look);
+  if (now.outcome != PartOutcome::too_few_seeds || seeds.n < 1) return 0;
   if (predicate.rule == Rule::one_more_seed)
-    return seeds_for_prediction(error_rate / static_cast<double>(parts));
-  if (seeds.n < 2) return 0;
-  const Range interval = now.interval;
+    return seeds_for_prediction(error_rate / static_cast<double>(sharing));
+  if (seeds.n < 2 || predicate.rule == Rule::median) return 0;
   const auto scaled = [&](double value) { return predicate.log ? std::log(value) : value; };
-  const double mean = seeds.moments(predicate.log).mean;
-  double distance = infinity;  // of the mean to the nearer bound
-  double half = 0;             // and to the interval's end on that side
-  for (const double bound : {predicate.low, predicate.high}) {
-    if (!std::isfinite(bound) || (predicate.log && bound <= 0)) continue;
-    const double away = scaled(bound) - mean;
-    if (std::abs(away) >= distance) continue;
-    distance = std::abs(away);
-    half = std::abs(scaled(away < 0 ? interval.low : interval.high) - mean);
-  }
-  // The deviation that gives Student's interval this length.
-  const double t = student_quantile(1 - error_of(predicate, parts, look), seeds.n - 1);
-  const double sd = half / t * std::sqrt(static_cast<double>(seeds.n));
-  return seeds_for_mean(sd, distance, error_of(predicate, parts, look + 1));
+  const auto [mean, sd] = seeds.moments(predicate.log);
+  const double error = error_of(predicate, sharing, look + 1);
+  // Of the ways to be decided the one that takes the fewest seeds: beyond a bound, or within the margin about one.
+  double distance = 0, nearest = infinity;
+  for (const double bound : {predicate.low, predicate.high})
+    if (std::isfinite(bound) && (!predicate.log || bound > 0)) {
+      const double shown = bound_shown(bound);
+      nearest = std::min(nearest, std::abs(scaled(shown) - mean));
+      if (predicate.margin > 0)
+        distance = std::min(scaled(shown + predicate.margin) - mean, mean - scaled(shown - predicate.margin));
+    }
+  return seeds_for_mean(sd, std::max(distance, nearest), error);
 }
 
 Phrase far_miss(const Predicate& predicate, const Spread& seeds) {
-  const auto& [rule, low, high, log] = predicate;
+  const double low = predicate.low, high = predicate.high;
   const double margin = (high - low) / 2, away = std::max(low - seeds.max, seeds.min - high);
   const bool measured = seeds.n > 0 && seeds.nonfinite == 0 && std::isfinite(margin) && margin > 0;
-  if (!measured || rule == Rule::one_more_seed || away <= 10 * margin) return {};
+  if (!measured || predicate.rule == Rule::one_more_seed || away <= 10 * margin) return {};
   const Phrase missed{"every seed misses by more than ten times the margin",
                       "每个种子偏离界限都超过余量的十倍"};
   std::vector<Range> others{{low + 1, high + 1}, {low - 1, high - 1}};
@@ -167,7 +179,8 @@ Phrase text_of(const Predicate& p) {
   const Phrase of_rule[] = {{"every seed", "每个种子"},
                             {"mean", "均值"},
                             {},
-                            {"quotient of times", "耗时之比"}},
+                            {"quotient of times", "耗时之比"},
+                            {"median", "中位数"}},
                &who = of_rule[static_cast<size_t>(p.rule)];
   if (p.low == p.high) return filled({"{} exactly {}", "{}恰为 {}"}, who, low);
   if (p.low == -infinity && below) return filled({"{} below {}", "{}小于 {}"}, who, high);

@@ -1,8 +1,8 @@
 // Rules: how a part of a claim reads values measured over seeds. rules.md here has the rules and their error
-// rate. Each claim shares `error_rate` among its parts (Bonferroni), and the j-th look at a part spends 1/(j
-// (j + 1)) of its share; two finite bounds have half of that each.
+// rate. A value has one interval, whoever asks: its error rate of `error_rate` is shared by both ends, and by its looks, of
+// which the j-th spends 1/(j (j + 1)). A printed table shares it among its values.
 //
-// The intervals, and the signs that they do not hold for these seeds, are those of shape.h.
+// The intervals are those of shape.h.
 #pragma once
 
 #include "../page/charts/plot.h"
@@ -13,37 +13,39 @@ namespace isobar::claims {
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double error_rate = 0.01;
 
-enum class Rule { every_seed, mean, one_more_seed, time };
-inline const std::vector<std::string> rule_words = {"every_seed", "mean", "one_more_seed", "time"};
+enum class Rule { every_seed, mean, one_more_seed, time, median };
+inline const std::vector<std::string> rule_words = {"every_seed", "mean", "one_more_seed", "time", "median"};
 
 struct Predicate {
   Rule rule = Rule::every_seed;
   double low = -infinity, high = infinity;  // equal for one_more_seed: the printed value
   bool log = false;                         // of logarithms: a positive quantity that spreads over decades
+  // Of one bound: the interval that reaches beyond it by less than the margin, to both sides, says "no difference".
+  double margin = 0;
 };
 
-enum class PartOutcome { holds, fails, too_few_seeds, busy, not_normal };
-
-// From so many seeds on, one in five that fails is among them 99 times in 100, and every doubt is likely to
-// show. Of fewer a verdict says that it assumes normal values.
-inline constexpr int64_t seeds_that_show_shape = 20;
+enum class PartOutcome { holds, fails, equal, too_few_seeds, busy, not_normal };
 
 struct Reading {
   PartOutcome outcome;
   Range interval;  // of the mean, or of one more seed; the range of the values for every_seed
   int64_t n;       // finite values
   Doubt doubt = Doubt::none;
-  bool assumes_normal = false;  // decided by few seeds, which show no doubt
-  bool far_bound = false;       // decided in spite of the doubt, by beyond_all
+  bool assumes_normal = false;  // decided by fewer seeds than show their skewness
+  int64_t counted = 0;          // of median with one bound: how many values lie in it
 };
 
-// `parts` of the claim share its error rate; `look` counts the looks at this part from 1. A NaN fails every
-// rule. An infinity keeps its sign, for every_seed; a mean that it leaves without a bound is not judged.
-Reading read(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1,
+// So many values are `sharing` one error rate: those of a printed table; `look` counts the looks at this value from 1. A
+// NaN fails every rule. An infinity keeps its sign, for every_seed; a mean that it leaves without a bound is open.
+Reading read(const Predicate& predicate, const Spread& seeds, int64_t sharing, int64_t look = 1,
              bool busy = false);
 
+// The same of all rungs of a ladder: of the mean by random effects, of the median by all seeds. Rungs get no new
+// seeds, so that there is one look.
+Reading read_rungs(const Predicate& predicate, const std::vector<Spread>& rungs);
+
 // How many seeds would settle at the next look what `look` left open, if mean and deviation stay; 0: unknown.
-int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t parts, int64_t look = 1);
+int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t sharing, int64_t look = 1);
 
 // Where every seed lies more than ten margins (half the distance of the bounds) outside of them: a warning,
 // with the bounds that the author may have meant where some hold: around 1 for 0 or 0 for 1, in percent, or of

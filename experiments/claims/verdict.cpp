@@ -17,7 +17,34 @@ std::vector<int64_t> looks_at(const Part& part, std::set<int64_t> looks, const R
   return {looks.begin(), looks.end()};
 }
 
-Finding find(const Part& part, const Runs& runs, int64_t parts) {
+// Whether the study measures functions, not nets: what it finds holds in any net.
+bool is_of_functions(const std::string& study) { return study == "norm_properties"; }
+
+// What the run took: of a kept one its line says it, of one just made its timing.
+double seconds_of(const Json& summary) {
+  if (summary.contains("timing")) return summary["timing"].value("wall_s", 0.0);
+  return summary.value("seconds", 0.0);
+}
+
+// The values that a quantity of this name can have, beyond which no interval is shown.
+Range possible_values(const std::string& key) {
+  const bool difference = key.find("_minus_") != std::string::npos;
+  if (key.ends_with("accuracy")) return {difference ? -1.0 : 0.0, 1};
+  if (key.ends_with("loss") && !difference) return {0, infinity};
+  return {-infinity, infinity};
+}
+
+// The values of all rungs; empty where the ladder lacks one of them.
+std::vector<Spread> rungs_of(const Part& part, const Json& ladder, const Json& measured) {
+  std::vector<Spread> rungs;
+  for (const std::string& key : part.keys_in(part.run, ladder.value("rungs", Json::array()).size())) {
+    if (!measured.contains(key)) return {};
+    rungs.push_back(spread_from(measured[key]));
+  }
+  return rungs;
+}
+
+Finding find(const Part& part, const Runs& runs, int64_t sharing) {
   Finding finding{&part};
   finding.looks = looks_at(part, {}, runs);
   if (const auto mistake = runs.mistakes.find(&part); mistake != runs.mistakes.end()) {
@@ -27,7 +54,12 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
   }
   const auto run = runs.summaries.find(part.run);
   const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
-  if (!measured.contains(part.key)) {
+  std::vector<Spread> rungs;
+  if (part.pooled && run != runs.summaries.end()) rungs = rungs_of(part, run->second, measured);
+  const bool there =
+      part.pooled ? !rungs.empty()
+                  : measured.contains(part.key) && (part.minus.empty() || measured.contains(part.minus));
+  if (!there) {
     const auto known = runs.missing.find(part.run);
     finding.at_full_scale = (part.full_only || part.of_ladder) && known == runs.missing.end();
     finding.not_run = known != runs.missing.end()
@@ -38,18 +70,45 @@ Finding find(const Part& part, const Runs& runs, int64_t parts) {
     return finding;
   }
   const bool busy = measured.contains("machine.busy") && number_from(measured["machine.busy"]["median"]) != 0;
-  finding.seeds = spread_from(measured[part.key]);
-  finding.theory = number_from(measured[part.key].value("theory", Json()));
+  if (part.pooled) {
+    std::vector<double> all;
+    for (const Spread& rung : rungs) all.insert(all.end(), rung.values.begin(), rung.values.end());
+    finding.seeds = spread_of(all);
+    if (part.predicate.rule == Rule::mean)
+      finding.seeds.linear.mean = pooled_mean(rungs, error_rate / 2).mean;
+  } else {
+    finding.seeds = spread_from(measured[part.key]);
+    if (!part.minus.empty())
+      finding.seeds =
+          spread_of(pairwise(finding.seeds.values, spread_from(measured[part.minus]).values, std::minus()));
+    finding.theory = number_from(measured[part.key].value("theory", Json()));
+  }
   finding.corpus = run->second.value("corpus", "");
+  finding.study = run->second.value("program", "");
+  finding.seconds = seconds_of(run->second);
   finding.trained = trained_on(run->second, part.key);
   finding.looks = looks_at(part, {std::ssize(finding.seeds.values)}, runs);
   const int64_t look = std::ssize(finding.looks);
-  finding.reading = read(part.predicate, finding.seeds, parts, look, busy);
+  finding.reading = part.pooled ? read_rungs(part.predicate, rungs)
+                                : read(part.predicate, finding.seeds, sharing, look, busy);
+  if (part.predicate.rule != Rule::every_seed) {
+    const Range possible = possible_values(part.key);
+    Range& interval = finding.reading.interval;
+    interval = {std::max(interval.low, possible.low), std::min(interval.high, possible.high)};
+  }
   if (finding.reading.outcome == PartOutcome::fails)
     finding.warning = far_miss(part.predicate, finding.seeds);
-  if (finding.reading.outcome == PartOutcome::too_few_seeds)
-    finding.needed = seeds_needed(part.predicate, finding.seeds, parts, look);
+  if (finding.reading.outcome == PartOutcome::too_few_seeds && !part.pooled)
+    finding.needed = seeds_needed(part.predicate, finding.seeds, sharing, look);
   return finding;
+}
+
+// A printed table is one measurement, whose values share the error rate; any other value has it alone.
+int64_t sharing(const Claim& claim, const Part& part) {
+  if (part.predicate.rule != Rule::one_more_seed) return 1;
+  return std::ranges::count_if(claim.parts, [&](const Part& other) {
+    return other.predicate.rule == Rule::one_more_seed && other.run == part.run;
+  });
 }
 
 std::vector<ReachFinding> reaches_of(const Part& part, const Runs& runs) {
@@ -82,6 +141,11 @@ Phrase measured_text(const Finding& f) {
   if (seeds == 1 && f.part->predicate.rule == Rule::every_seed)
     text += {", one value, no error rate", "，仅一个值，没有误差率"};
   if (seeds > 1) text += filled({", {} seeds", ", {} 个种子"}, seeds);
+  if (f.part->predicate.rule == Rule::median && seeds > 1) {
+    const Range share = share_interval(f.reading.counted, f.seeds.n, error_rate / 4);
+    text += filled({", {} of them as asked, a share of {} to {}", "，其中 {} 个符合要求，占比 {} 至 {}"},
+                   f.reading.counted, fmt::format("{:.2f}", share.low), fmt::format("{:.2f}", share.high));
+  }
   if (f.looks.size() > 1) text += filled({", look {}", "，第 {} 次查看"}, f.looks.size());
   if (f.seeds.nonfinite > 0) text += filled({", {} not finite", ", {} 个非有限值"}, f.seeds.nonfinite);
   return text;
@@ -90,34 +154,36 @@ Phrase measured_text(const Finding& f) {
 // In the order of PartOutcome.
 const Phrase outcomes[] = {{"holds", "成立"},
                            {"does not hold", "不成立"},
+                           {"no difference", "无差别"},
                            {"is open: too few seeds", "未定：种子数不足"},
                            {"is open: the machine was busy", "未定：机器繁忙"},
-                           {"is not judged: ", "未作判定："}};
+                           {"is open: ", "未定："}};
 // In the order of Doubt: what the seeds show, and what would mend it.
 const Phrase doubts[] = {{},
-                         {"most seeds have one value (every_seed is the rule for it)",
-                          "多数种子取同一个值（应使用规则 every_seed）"},
-                         {"the seeds lie in clusters (another statistic, or more seeds)",
-                          "各种子的值成簇（换一个统计量，或增加种子）"},
-                         {"the seeds are skewed (log = true, another statistic, or more seeds)",
-                          "各种子的值偏斜（设 log = true，换一个统计量，或增加种子）"},
-                         {"a seed is infinite (every_seed, or another statistic)",
-                          "有种子的值为无穷（使用 every_seed，或换一个统计量）"},
-                         {"a seed that is not positive has no logarithm (log = false, or another statistic)",
-                          "有种子的值非正，没有对数（设 log = false，或换一个统计量）"}};
+                         {"all seeds have one value", "所有种子取同一个值"},
+                         {"a seed is infinite", "有种子的值为无穷"},
+                         {"a seed that is not positive has no logarithm", "有种子的值非正，没有对数"}};
+const Phrase mends[] = {{},
+                        {"the rule every_seed", "规则 every_seed"},
+                        {"every_seed, or another statistic", "使用 every_seed，或换一个统计量"},
+                        {"log = false, or another statistic", "设 log = false，或换一个统计量"}};
 
 // "holds, assuming normal values", "is not judged: the seeds are skewed (…)"
 Phrase outcome_text(const Finding& f) {
-  const auto& [outcome, interval, n, doubt, assumes_normal, far_bound] = f.reading;
+  const auto& [outcome, interval, n, doubt, assumes_normal, counted] = f.reading;
   const Phrase& text = outcomes[static_cast<size_t>(outcome)];
   if (outcome == PartOutcome::busy) return text;
-  if (outcome == PartOutcome::not_normal) return text + doubts[static_cast<size_t>(doubt)];
-  if (far_bound) return text + Phrase{", the bound being far from all seeds", "，界限远离全部种子"};
-  if (doubt != Doubt::none && doubt != Doubt::infinite)
-    return text + Phrase{", by the interval for skewed seeds", "，按偏斜种子的区间"};
+  if (outcome == PartOutcome::not_normal)
+    return text + doubts[static_cast<size_t>(doubt)] +
+           filled({" ({})", "（{}）"}, mends[static_cast<size_t>(doubt)]);
   if (!assumes_normal) return text;
   return text + (f.part->predicate.log ? Phrase{", assuming log-normal values", "，假定值服从对数正态分布"}
                                        : Phrase{", assuming normal values", "，假定值服从正态分布"});
+}
+
+// "control: holds", as it is shown.
+Phrase shown_says(const Finding& f) {
+  return f.part->control ? filled({"control: {}", "对照：{}"}, f.part->says) : f.part->says;
 }
 
 // The same with the warning, which a table of the terminal has below it.
@@ -128,7 +194,7 @@ Phrase warned_text(const Finding& f) {
 Phrase reason_of(const Finding& f) {
   Phrase wanted = text_of(f.part->predicate);
   if (f.needed > 0) wanted += filled({", about {} seeds would settle it", "，约需 {} 个种子"}, f.needed);
-  return filled("{}: {}, {} ({} {})", f.part->says, warned_text(f), measured_text(f),
+  return filled("{}: {}, {} ({} {})", shown_says(f), warned_text(f), measured_text(f),
                 Phrase{"wanted", "要求"}, wanted);
 }
 
@@ -155,43 +221,136 @@ Phrase reason_of(const Judged& judged) {
   return charts::joined(reasons, "; ");
 }
 
-std::string verdict_of_parts(const Claim& claim, const std::vector<Finding>& findings) {
+// What would decide the parts that are open: "about 37 seeds, 2 min".
+Phrase what_ends(const std::vector<const Finding*>& findings) {
   using enum PartOutcome;
+  int64_t seeds = 0;
+  std::map<std::string, double> seconds;  // by run: the most that one of its parts needs
+  bool more = false, busy_machine = false;
+  std::vector<Phrase> needs;
+  for (const Finding* finding : findings) {
+    const Finding& f = *finding;
+    if (!f.not_run.empty()) continue;
+    const PartOutcome outcome = f.reading.outcome;
+    busy_machine |= outcome == busy;
+    if (outcome == not_normal) needs.push_back(mends[static_cast<size_t>(f.reading.doubt)]);
+    if (outcome != too_few_seeds) continue;
+    more = true;
+    seeds = std::max(seeds, f.needed);
+    if (f.seeds.n > 0 && !f.part->of_ladder)  // whose rungs get no new seeds
+      seconds[f.part->run] = std::max(
+          seconds[f.part->run], f.seconds * static_cast<double>(f.needed) / static_cast<double>(f.seeds.n));
+  }
+  double all_seconds = 0;
+  for (const auto& [run, most] : seconds) all_seconds += most;
+  if (more && seeds > 0) {
+    needs.push_back(filled({"about {} seeds", "约 {} 个种子"}, seeds));
+    if (all_seconds > 0) needs.push_back(filled({"{} min", "{} 分钟"}, std::ceil(all_seconds / 60)));
+  } else if (more) {
+    needs.push_back({"more seeds", "增加种子"});
+  }
+  if (busy_machine) needs.push_back({"an idle machine", "空闲的机器"});
+  return charts::joined(needs, ", ");
+}
+
+// The findings that bear on what the text says: no controls, and nothing of a run whose control fails, which cannot tell.
+std::vector<const Finding*> bearing(const std::vector<Finding>& findings) {
+  std::set<std::string> invalid;
+  for (const Finding& f : findings)
+    if (f.part->control && f.not_run.empty() && f.reading.outcome == PartOutcome::fails)
+      invalid.insert(f.part->run);
+  std::vector<const Finding*> valid;
+  for (const Finding& f : findings)
+    if (!f.part->control && !invalid.contains(f.part->run)) valid.push_back(&f);
+  return valid;
+}
+
+Phrase on_what(const Claim& claim) {
+  if (claim.depends_on.en.empty()) return todays_verdict("partly").detail;
+  return filled({"on {}", "取决于{}"}, claim.depends_on);
+}
+
+// "within 0.01" of all margins.
+Phrase within_margins(const std::vector<const Finding*>& findings) {
+  std::vector<Phrase> margins;
+  for (const Finding* f : findings) {
+    const Phrase margin = filled({"within {}", "在 {} 之内"}, exact_number_text(f->part->predicate.margin));
+    if (f->reading.outcome == PartOutcome::equal && std::ranges::count(margins, margin.en, &Phrase::en) == 0)
+      margins.push_back(margin);
+  }
+  return charts::joined(margins, ", ");
+}
+
+Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& findings) {
+  using enum PartOutcome;
+  const std::vector<const Finding*> valid = bearing(findings);
   const auto count = [&](PartOutcome outcome) {
     return std::ranges::count_if(
-        findings, [&](const Finding& f) { return f.not_run.empty() && f.reading.outcome == outcome; });
+        valid, [&](const Finding* f) { return f->not_run.empty() && f->reading.outcome == outcome; });
   };
   const auto lacks = [&](bool at_full_scale) {
     return std::ranges::any_of(
         findings, [&](const Finding& f) { return !f.not_run.empty() && f.at_full_scale == at_full_scale; });
   };
-  if (std::ranges::any_of(findings, &Finding::mistaken)) return "cannot be judged";
-  const bool trained = std::ranges::any_of(findings, [](const Finding& f) { return !f.trained.en.empty(); });
-  const char* refuted = claim.on_gpu                        ? "not borne out on this CPU"
-                        : claim.may                         ? "not borne out on the task tried"
-                        : trained && !claim.note.en.empty() ? "refuted at this size"
-                                                            : "refuted";
-  if (claim.one_statement && count(fails) > 0) return refuted;
-  if (lacks(false)) return "not run here";
-  if (lacks(true)) return "needs the full run";
-  for (const PartOutcome open : {busy, not_normal, too_few_seeds})
-    if (count(open) > 0) return word_of(open);
-  if (count(holds) > 0 && count(fails) > 0) return "partly";
-  if (claim.kind == Kind::definition) return count(fails) == 0 ? "by definition" : refuted;
-  if (count(holds) == 0) return refuted;
-  return claim.note.en.empty() ? "confirmed" : "partly";
+  if (std::ranges::any_of(findings, &Finding::mistaken)) return todays_verdict("cannot be judged");
+  const Verdict wrong = todays_verdict(claim.on_gpu ? "not borne out on this CPU"
+                                       : claim.may  ? "not borne out on the task tried"
+                                                    : "refuted");
+  // What is decided whatever the other parts will be.
+  const int64_t all = std::ssize(valid);
+  const bool as_a_whole = claim.one_statement && count(equal) != all;
+  if (claim.one_statement && count(fails) > 0) return wrong;
+  if (lacks(false)) return todays_verdict("not run here");
+  if (lacks(true)) return todays_verdict("needs the full run");
+  if (as_a_whole && count(equal) > 0) return wrong;
+  if (count(holds) > 0 && count(fails) + count(equal) > 0) return {"depends", on_what(claim)};
+  if (valid.empty() && !findings.empty())
+    return {"open", {"an experiment whose control holds", "一个对照成立的实验"}};
+  // What may be so somewhere is so where it was found, whatever it is elsewhere.
+  if (claim.may && count(holds) > 0) return {"true"};
+  if (count(busy) + count(not_normal) + count(too_few_seeds) > 0) return {"open", what_ends(valid)};
+  if (count(holds) == all) return {"true"};
+  return count(equal) == all ? Verdict{"no difference", within_margins(valid)} : wrong;
 }
 
-std::string verdict_of_passages(const Claim& claim) {
+Verdict verdict_of_passages(const Claim& claim) {
   const auto holding = std::ranges::count_if(claim.passages, &Passage::holds);
-  const bool all = holding == std::ssize(claim.passages);
-  if (all && claim.note.en.empty()) return "true by its source";
-  return holding == 0 || (claim.one_statement && !all) ? "false by its source" : "partly by its source";
+  if (holding == std::ssize(claim.passages)) return {"true"};
+  if (holding == 0 || claim.one_statement) return {"false"};
+  return {"depends", on_what(claim)};
+}
+
+// A count, such as that of parameters, is the same in every run: a proof by counting.
+bool is_count(const Part& part) {
+  return part.predicate.rule == Rule::every_seed && part.predicate.low == part.predicate.high;
+}
+
+std::string how_of(const Claim& claim) {
+  if (claim.kind == Kind::cited || claim.kind == Kind::not_run) return "";
+  if (claim.kind == Kind::source || !claim.no_source.en.empty()) return "source";
+  const bool proof = claim.kind == Kind::definition || std::ranges::all_of(claim.parts, is_count);
+  return proof ? "proof" : "measured";
+}
+
+// The narrowest of its parts.
+std::string where_of(const Claim& claim, const std::vector<Finding>& findings) {
+  if (claim.kind == Kind::definition) return where_words[0];
+  if (how_of(claim) == "source") return "";
+  std::optional<size_t> narrowest;
+  for (const Finding& f : findings) {
+    if (!f.not_run.empty()) continue;
+    const size_t place = !f.trained.en.empty()                           ? 3
+                         : f.part->predicate.rule == Rule::time          ? 2
+                         : is_count(*f.part) || is_of_functions(f.study) ? 0
+                                                                         : 1;
+    narrowest = std::max(narrowest.value_or(0), place);
+  }
+  return narrowest ? where_words[*narrowest] : "";
 }
 
 // The value that stands for the seeds: the mean, of logarithms where the rule takes them, or the median.
 double middle_of(const Predicate& predicate, const Spread& seeds) {
-  if (predicate.rule == Rule::every_seed) return seeds.median;
+  if (predicate.rule == Rule::every_seed || predicate.rule == Rule::median) return seeds.median;
   const bool log = predicate.log && !std::isnan(seeds.logarithm.mean);
   const double mean = seeds.moments(log).mean;
   return log ? std::exp(mean) : mean;
@@ -236,7 +395,7 @@ Json to_json(const Finding& f) {
   const Predicate& asked = part.predicate;
   const bool printed = asked.rule == Rule::one_more_seed, made = f.not_run.empty();
   Json json;
-  set(json, "says", part.says);
+  set(json, "says", shown_says(f));
   json.update({{"run", part.run}, {"key", part.key}, {"corpus", f.corpus}});
   set(json, "trained_on", f.trained);
   json["printed"] = printed ? Json(asked.low) : Json();
@@ -251,6 +410,9 @@ Json to_json(const Finding& f) {
                {"log", asked.log},
                {"bounds", {number_or_null(bound_shown(asked.low)), number_or_null(bound_shown(asked.high))}},
                {"full_only", part.full_only},
+               {"control", part.control},
+               {"pooled", part.pooled},
+               {"margin", asked.margin},
                {"of_ladder", part.of_ladder}});
   set_both(json, "wanted", text_of(asked));
   json["word"] = part.word;
@@ -259,7 +421,7 @@ Json to_json(const Finding& f) {
   set_both(json, "outcome_text", made ? warned_text(f) : "");
   json.update({{"seeds_needed", f.needed}, {"not_run", f.not_run}, {"reaches", Json::array()}});
   set_both(json, "reach", text_of(f.reaches));
-  for (const ReachFinding& reach : f.reaches) json["reaches"].push_back(to_json(reach, asked));
+  for (const ReachFinding& reach : f.reaches) json["reaches"].push_back(to_json(reach, of_a_rung(part)));
   return json;
 }
 
@@ -275,10 +437,11 @@ Json to_json(const Passage& passage) {
 }  // namespace
 
 const char* word_of(PartOutcome outcome) {
-  constexpr const char* words[] = {"holds", "does not hold", "too few seeds", "machine too busy",
-                                   "rule does not hold"};
+  constexpr const char* words[] = {"holds", "does not hold", "no difference", "open", "open", "open"};
   return words[static_cast<size_t>(outcome)];
 }
+
+std::string verdict_text(const Judged& judged) { return text_of(Verdict{judged.verdict, judged.detail}); }
 
 std::string value_text(const Finding& f) {
   std::string text = exact_number_text(middle_of(f));
@@ -288,6 +451,7 @@ std::string value_text(const Finding& f) {
 
 Phrase trained_on(const Judged& judged) {
   Phrase all;
+  if (judged.how == "source") return all;
   const auto add = [](std::string& list, const std::string& text, const char* between) {
     if (!text.empty() && list.find(text) == std::string::npos) list += (list.empty() ? "" : between) + text;
   };
@@ -315,7 +479,7 @@ std::string parts_table(const Judged& judged) {
   for (const Finding& part : judged.findings) {
     const bool made = part.not_run.empty(), few = made && part.reading.assumes_normal;
     assumes |= few;
-    table.row({part.part->says.en, made ? measured_text(part).en : "", number_or_dash(part.theory),
+    table.row({shown_says(part).en, made ? measured_text(part).en : "", number_or_dash(part.theory),
                text_of(part.part->predicate).en,
                few    ? word_of(part.reading.outcome)
                : made ? outcome_text(part).en
@@ -324,7 +488,7 @@ std::string parts_table(const Judged& judged) {
   std::string text = table.text();
   if (assumes)
     text += fmt::format("Fewer than {} seeds: assuming normal values, or with log = true log-normal ones.\n",
-                        seeds_that_show_shape);
+                        seeds_for_skewness);
   for (const Finding& part : judged.findings)
     if (!part.warning.en.empty())
       text += fmt::format("Warning: {}: {}\n", part.part->says.en, part.warning.en);
@@ -337,13 +501,20 @@ std::string parts_table(const Judged& judged) {
 Judged judge(const Claim& claim, const Runs& runs) {
   Judged judged{&claim};
   for (const Part& part : claim.parts) {
-    judged.findings.push_back(find(part, runs, std::ssize(claim.parts)));
+    judged.findings.push_back(find(part, runs, sharing(claim, part)));
     judged.findings.back().reaches = reaches_of(part, runs);
   }
-  if (claim.kind == Kind::cited) judged.verdict = "cited, not checked";
-  if (claim.kind == Kind::not_run) judged.verdict = "not run here";
-  if (claim.kind == Kind::source) judged.verdict = verdict_of_passages(claim);
-  if (judged.verdict.empty()) judged.verdict = verdict_of_parts(claim, judged.findings);
+  // Of a result that is another text's nothing is true where that text has no such result, whatever our nets do.
+  const Verdict verdict = !claim.no_source.en.empty()
+                              ? Verdict{"false", {"its source has no such result", "其出处没有这样的结果"}}
+                          : claim.kind == Kind::cited   ? todays_verdict("cited, not checked")
+                          : claim.kind == Kind::not_run ? Verdict{"not tested", claim.note}
+                          : claim.kind == Kind::source  ? verdict_of_passages(claim)
+                                                        : verdict_of_parts(claim, judged.findings);
+  judged.verdict = verdict.word;
+  judged.detail = verdict.detail;
+  judged.how = how_of(claim);
+  judged.where = where_of(claim, judged.findings);
   judged.reason = reason_of(judged);
   return judged;
 }
@@ -356,7 +527,9 @@ Json to_json(const Judged& judged) {
   set(json, "implied", claim.implied);
   set(json, "no_source", claim.no_source);
   set(json, "remark", claim.remark);
-  json.update({{"test", claim.test}, {"verdict", judged.verdict}});
+  json.update(
+      {{"test", claim.test}, {"verdict", judged.verdict}, {"how", judged.how}, {"where", judged.where}});
+  set_both(json, "detail", judged.detail);
   set_both(json, "reason", judged.reason);
   set(json, "trained_on", trained_on(judged));
   set_both(json, "reach", reach_text(judged));

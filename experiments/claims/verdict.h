@@ -7,6 +7,7 @@
 #include "claim.h"
 #include "reach_finding.h"
 #include "trained_on.h"
+#include "words.h"
 
 namespace isobar::claims {
 
@@ -31,6 +32,8 @@ struct Finding {
   int64_t needed = 0;       // seeds that would settle what too few left open; 0: unknown, or settled
   std::string corpus = "";  // of the run; empty where it has none
   Phrase trained = {};      // the nets behind the value
+  std::string study = "";   // that measured it
+  double seconds = 0;       // that its run took; 0: unknown
   double theory = std::numeric_limits<double>::quiet_NaN();  // NaN: none
   std::string not_run = "";                                  // why there is no value; empty: there is one
   std::vector<int64_t> looks = {};  // at how many seeds this value was looked at, now and before, increasing
@@ -40,38 +43,24 @@ struct Finding {
   std::vector<ReachFinding> reaches = {};  // for each key of its reach
 };
 
-// Every word that a verdict can be, in the order in which they are counted.
-inline const std::vector<std::string> verdict_words = {"confirmed",
-                                                       "refuted",
-                                                       "refuted at this size",
-                                                       "partly",
-                                                       "too few seeds",
-                                                       "rule does not hold",
-                                                       "machine too busy",
-                                                       "needs the full run",
-                                                       "not borne out on this CPU",
-                                                       "not borne out on the task tried",
-                                                       "by definition",
-                                                       "true by its source",
-                                                       "false by its source",
-                                                       "partly by its source",
-                                                       "cited, not checked",
-                                                       "not run here",
-                                                       "cannot be judged"};
-
 struct Judged {
   const Claim* claim = nullptr;
-  std::string verdict = "";            // one of verdict_words
-  Phrase reason = {};                  // computed, with numbers
+  std::string verdict = "";          // one of verdict_words
+  Phrase detail = {};                // of the verdict: on what it depends, what ends it, why it is not tested
+  std::string how = "", where = "";  // of how_words and where_words; empty: it has no such tag
+  Phrase reason = {};                // computed, with numbers
   std::vector<Finding> findings = {};  // by part
 };
 
-// Of a measured claim: refuted where a part of one statement does not hold, else open where a part is, else
-// confirmed when all parts hold and nothing is left out, refuted when none does, and partly when some do.
+// Of a measured claim: false where a part of one statement does not hold, else open where a part is, else true when
+// all parts hold, false when none does, and "depends" when some do. What a note leaves out changes no verdict.
 Judged judge(const Claim& claim, const Runs& runs);
 
-// "holds", "does not hold"; of a part that is open, the verdict that it makes.
+// "holds", "does not hold", "open".
 const char* word_of(PartOutcome outcome);
+
+// "depends: on the optimizer", "open: about 37 seeds, 2 min".
+std::string verdict_text(const Judged& judged);
 
 // "0.3373 [0.3323, 0.3465]": the mean with the rule's interval, or the value that all seeds share.
 std::string value_text(const Finding& finding);

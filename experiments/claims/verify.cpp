@@ -170,23 +170,43 @@ Json to_json(const ClaimFile& file) {
           {"file", file.shipped ? "" : file.path}};
 }
 
-// The looks that an earlier verify into this folder took, by run and key.
-std::map<std::pair<std::string, std::string>, std::vector<int64_t>> earlier_looks(const std::string& folder) {
-  std::map<std::pair<std::string, std::string>, std::vector<int64_t>> looks;
+// What an earlier verify wrote into this folder: its summary; null where there is none.
+Json earlier_summary(const std::string& folder) {
   const std::string path = folder + "/summary.json";
-  if (!std::filesystem::exists(path)) return looks;
-  const Json summary = parse_json<Json>(read_regular_file(path, size_t{1} << 30));
+  if (!std::filesystem::exists(path)) return {};
+  Json summary = parse_json<Json>(read_regular_file(path, size_t{1} << 30));
   try {
-    for (const Json& claim : summary.value("claims", Json::array()))
+    for (Json& claim : summary["claims"]) {
+      use_todays_words(claim);
       for (const Json& part : claim.value("parts", Json::array()))
-        if (part.contains("looks"))
-          looks[{part.value("run", ""), part.value("key", "")}] = part["looks"].get<std::vector<int64_t>>();
+        part.value("looks", Json::array()).get<std::vector<int64_t>>();
+    }
   } catch (const Json::exception& error) {
     throw_error(fmt::format(
         "--out: '{}' is not as verify writes it: {}; choose another folder, or move the file away", path,
         json_complaint(error.what())));
   }
+  return summary;
+}
+
+// The looks that it took, by run and key.
+std::map<std::pair<std::string, std::string>, std::vector<int64_t>> looks_of(const Json& summary) {
+  std::map<std::pair<std::string, std::string>, std::vector<int64_t>> looks;
+  if (summary.is_null()) return looks;
+  for (const Json& claim : summary["claims"])
+    for (const Json& part : claim.value("parts", Json::array()))
+      if (part.contains("looks"))
+        looks[{part.value("run", ""), part.value("key", "")}] = part["looks"].get<std::vector<int64_t>>();
   return looks;
+}
+
+// Its entries of this list whose field is not among `now`.
+Json others(const Json& summary, const char* list, const char* field, const std::set<std::string>& now) {
+  Json kept = Json::array();
+  if (summary.is_null()) return kept;
+  for (const Json& one : summary.value(list, Json::array()))
+    if (!now.contains(one.value(field, ""))) kept.push_back(one);
+  return kept;
 }
 
 // "study 4 of 12, about 5 min to go"
@@ -272,13 +292,27 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   // The texts' claims are judged at their last look, whoever takes it; a user's text is not among the kept.
   Runs kept;
   if (std::ranges::all_of(files, &ClaimFile::shipped)) kept = Kept::shipped().runs(files);
-  runs.looks = earlier_looks(run.folder());
+  const Json earlier = earlier_summary(run.folder());
+  runs.looks = looks_of(earlier);
   if (options.scale == "full")
     for (const auto& [place, looks] : kept.looks)
       runs.looks[place].insert(runs.looks[place].end(), looks.begin(), looks.end());
   if (options.kept) runs = kept;
   runs.kept = std::move(kept.summaries);
-  Judging judging(run, files, options.scale, options.detail);
+  // Who asks for some claims alone keeps what the folder has of the others.
+  std::set<std::string> ids, texts, names;
+  for (const ClaimFile& file : files) {
+    texts.insert(file.source.id);
+    for (const Claim& claim : file.claims) ids.insert(claim.id);
+  }
+  for (const PlannedRun& one : planned) names.insert(one.name);
+  Json rest = Json::array();
+  if (!options.claims.empty()) {
+    rest = others(earlier, "claims", "id", ids);
+    for (Json& source : others(earlier, "sources", "id", texts)) summary["sources"].push_back(source);
+    for (Json& one : others(earlier, "runs", "name", names)) summary["runs"].push_back(one);
+  }
+  Judging judging(run, files, options.scale, options.detail, std::move(rest));
   const auto settle = [&](size_t made) {
     std::set<std::string> ahead;
     for (size_t i = made; i < planned.size(); ++i) ahead.insert(planned[i].name);

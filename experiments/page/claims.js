@@ -9,8 +9,7 @@ const textOf = (claim) => claim.source.split(",")[0];  // of a claim that two te
 
 // The part that stands for the claim in its row: the first that bears its verdict.
 function leadOf(claim) {
-  const failed = claim.verdict === "partly" || kindOf(claim.verdict) === "bad";
-  const wanted = failed ? "does not hold" : claim.verdict;
+  const wanted = claim.verdict === "open" ? "open" : claim.verdict === "true" ? "holds" : "does not hold";
   return claim.parts.find((part) => part.outcome === wanted) ?? claim.parts[0];
 }
 
@@ -31,7 +30,7 @@ const hasTheory = (part) => part.theory !== null && part.theory !== undefined;
 function valueText(part) {
   if (isNumber(part.value)) return number(part.value);
   if (isMeasured(part)) return word("notFinite");
-  return word(part.not_run && !part.pending ? "not run here" : "pending");
+  return word(part.not_run && !part.pending ? "not tested" : "pending");
 }
 
 function partText(part) {
@@ -77,8 +76,7 @@ function quotation(claim) {
 }
 
 // What a decision assumes, or why none is made.
-const qualified = (part) => ["holds", "does not hold", "rule does not hold"].includes(part.outcome) &&
-  (part.outcome_text ?? part.outcome) !== part.outcome && inLanguage(part, "outcome_text");
+const qualified = (part) => part.outcome && (part.outcome_text ?? part.outcome) !== part.outcome && inLanguage(part, "outcome_text");
 
 // What a ladder measured of a part: a chart for each optimizer.
 const ladders = (claim, part) => (part?.reaches ?? []).map((reach, k) =>
@@ -110,7 +108,7 @@ function passageItem(passage) {
 function commandOf(claim) {
   if (!claim.parts.length) return null;
   const madeFull = (part) => data.runs.some((run) => run.name === part.run && run.full);
-  const full = claim.verdict === "needs the full run" || claim.scale === "full" && claim.parts.some(madeFull);
+  const full = claim.verdict === "open" && claim.parts.some((part) => part.full_only || part.of_ladder) || claim.scale === "full" && claim.parts.some(madeFull);
   const file = data.sources[textOf(claim)]?.file;
   const typed = (path) => path && (/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
   const seed = claim.seed && `--seed ${claim.seed}`;
@@ -156,8 +154,7 @@ function claimFigure(source) {
 function claimBody(claim) {
   const body = box("div", "body");
   const say = (key, text) => text && body.append(box("p", "note", textIn("b", word(key) + ": "), text));
-  const why = words[lang].meaning[claim.verdict];
-  if (classOf(claim.verdict) === "not judged" && why) say("notJudged", `${word(claim.verdict)}: ${why}`);
+  if (isUndecided(claim.verdict)) say(claim.verdict, inLanguage(claim, "detail"));
   if (claim.quote) body.append(quotation(claim));
   say("implied", inLanguage(claim, "implied"));
   say("no_source", inLanguage(claim, "no_source"));
@@ -208,10 +205,9 @@ function claimRow(claim) {
   if (trained) says.append(small(`${word("trained")}: ${trained}`));
   if (lead?.reach) says.append(small(reachText(lead)));
   const chart = lead && (strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)));
-  const shown = shownVerdict(claim), ofFullRun = shown !== claim.verdict;
-  const verdict = box("span", "cell verdict",
-    badge(classOf(shown) === "not judged" && !isIdentity(claim) ? "not judged" : shown));
-  if (claim.kept) verdict.append(small(ofFullRun ? word("keptAlone") : word("keptShort")(word(claim.kept.verdict))));
+  const verdict = box("span", "cell verdict", badge(shownVerdict(claim)));
+  const detail = isPending(claim) ? "" : shownDetail(claim);
+  verdict.append(...[detail.length < 60 && detail, tagsText(claim), claim.kept && word("keptAlone")].filter(Boolean).map(small));
   const summary = make("summary", { id: "claim-" + claim.id }, textIn("span", claim.id, "cell id"), says,
     box("span", "cell mini", chart, ...ladders(claim, lead)), ...valueCells(lead), verdict);
   const row = unfolding(box("details", "claim", summary), claim.id, () => claimBody(claim),

@@ -10,6 +10,7 @@
 #include "../../data/file.h"
 #include "../../data/json_text.h"
 #include "../../data/utf8_stream.h"
+#include "../claims/words.h"
 #include "../run/lists.h"
 #include "figures.h"
 #include "live_chapter.h"
@@ -169,6 +170,7 @@ void Content::add(const Json& summary, const std::string& folder) {
   }
   const int64_t seed = summary.value("config", Json::object()).value("seed", int64_t{0});
   for (Json claim : claims) {
+    isobar::claims::use_todays_words(claim);
     if (seed != 0) claim["seed"] = seed;
     add_claim(std::move(claim), names);
   }
@@ -242,11 +244,12 @@ Json shown_claim(const Json& claim) {
   if (shown.contains("kept") && shown["kept"].is_object())
     for (const char* long_text : {"reason", "reason_zh"}) shown["kept"].erase(long_text);
   for (Json& part : shown["parts"]) {
-    for (const char* drawn : {"measured", "measured_zh", "wanted", "wanted_zh", "looks", "log", "full_only"})
+    for (const char* drawn : {"measured", "measured_zh", "wanted", "wanted_zh", "looks", "log"})
       part.erase(drawn);
     for (const char* count : {"nonfinite", "seeds_needed"})
       if (part.value(count, Json()) == 0) part.erase(count);
-    if (part.value("of_ladder", Json()) == false) part.erase("of_ladder");
+    for (const char* flag : {"of_ladder", "full_only", "control"})
+      if (part.value(flag, Json()) == false) part.erase(flag);
     for (Json& reach : part["reaches"]) reach = {{"text", reach["text"]}, {"text_zh", reach["text_zh"]}};
     if (part["reaches"].empty()) part.erase("reaches");
     part = without_empty(part);

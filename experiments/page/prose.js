@@ -21,44 +21,25 @@ function several(claims, most) {
   return enumerated(items);
 }
 
-// Two sentences: the verdicts from measured values, and what became of the others.
+// One sentence: how many claims have each verdict.
 function countSentences(claims) {
-  const count = (...verdicts) => claims.filter((claim) => verdicts.includes(shownVerdict(claim))).length;
   const zh = lang === "zh", all = claims.length;
-  const counted = ([n, chinese, one, more]) => [zh ? `${n} 条${chinese}` : `${n} ${n === 1 ? one : more}`];
-  const listed = (items) => enumerated(items.filter(([n]) => n).map(counted));
-  const measured = listed([
-    [count("confirmed"), "成立", "is confirmed", "are confirmed"],
-    [count("refuted"), "不成立", "is refuted", "are refuted"],
-    [count("refuted at this size"), "在此规模上不成立", "is refuted at this size", "are refuted at this size"],
-    [count("partly"), "部分成立", "holds in part", "hold in part"],
-    [count("not borne out on this CPU"), "在此 CPU 上未得到证实", "is not borne out on this CPU",
-      "are not borne out on this CPU"],
-    [count("not borne out on the task tried"), "在所试任务上未得到证实", "is not borne out on the task tried",
-      "are not borne out on the task tried"]]);
-  // A class with its verdicts in brackets: "3 are not judged (by definition: 2; not run here: 1)".
-  const ofClass = (name, chinese, one, more) => {
-    const verdicts = claims.map(shownVerdict).filter((verdict) => classOf(verdict) === name);
-    const countOf = (verdict) => `: ${verdicts.filter((other) => other === verdict).length}`;
-    const each = [...new Set(verdicts)].map((verdict) => word(verdict) + (verdicts.length > 1 ? countOf(verdict) : ""));
-    const inside = zh ? `（${each.join("；")}）` : ` (${each.join("; ")})`;
-    return [verdicts.length, chinese + inside, one + inside, more + inside];
+  const sayings = {
+    true: ["成立", "is true", "are true"], false: ["不成立", "is false", "are false"],
+    depends: ["视情形而定", "depends on the case", "depend on the case"],
+    "no difference": ["无差别", "finds no difference", "find no difference"], open: ["未定", "is open", "are open"],
+    "not tested": ["未测试", "is not tested", "are not tested"],
+    "still to come": ["尚未测量", "is not measured yet", "are not measured yet"],
   };
-  const others = listed([
-    [count("too few seeds"), "种子数不足", "has too few seeds", "have too few seeds"],
-    ofClass("about another text", "谈的是另一文本", "is about another text", "are about another text"),
-    ofClass("not judged", "未作判定", "is not judged", "are not judged"),
-    [count("cannot be judged"), "因文件有误无法判定", "cannot be judged", "cannot be judged"],
-    [count("still to come"), "尚未测量", "is not measured yet", "are not measured yet"]]);
-  const kept = claims.filter((claim) => shownVerdict(claim) !== claim.verdict).length;
+  const counted = ([name, [chinese, one, more]]) => [countOf(claims, name), chinese, one, more];
+  const listed = Object.entries(sayings).map(counted).filter(([n]) => n);
+  const kept = claims.filter(isOfKept).length;
   const keptText = zh ? `。其中 ${kept} 条判定取自保存的完整运行。`
     : `. ${kept} of these verdicts ${kept === 1 ? "is" : "are"} of the full run that is kept.`;
   const stop = kept ? keptText : zh ? "。" : ".";
-  const verb = (text) => text.replace(/^1 (条)?/, "");
-  if (all === 1) return [zh ? "本文唯一的断言" : "Its one claim ", ...[...measured, ...others].map(verb), stop];
-  const start = zh ? `本文 ${all} 条断言中，` : `Of its ${all} claims, `;
-  if (!measured.length || !others.length) return [start, ...measured, ...others, stop];
-  return [start, ...measured, zh ? "。其余：" : ". Of the others, ", ...others, stop];
+  if (all === 1) return [zh ? `本文唯一的断言${listed[0][1]}` : `Its one claim ${listed[0][2]}`, stop];
+  const items = listed.map(([n, chinese, one, more]) => [zh ? `${n} 条${chinese}` : `${n} ${n === 1 ? one : more}`]);
+  return [zh ? `本文 ${all} 条断言中，` : `Of its ${all} claims, `, ...enumerated(items), stop];
 }
 
 // By how much, where it is much: ", 336,000 times as much".
@@ -79,50 +60,50 @@ function besideEachOther(claim) {
   return ["for ", ...said(claim), " the text prints ", printed, ` (${says}), and ${give} `, got, times(part)];
 }
 
-function refutedSentences(claims) {
-  const refuted = claims.filter((claim) => shownVerdict(claim) === "refuted"), zh = lang === "zh", sentences = [];
-  const far = refuted.filter((claim) => distance(leadOf(claim)) > 0.3).slice(0, 2);
+function falseSentences(claims) {
+  const wrong = claims.filter((claim) => shownVerdict(claim) === "false"), zh = lang === "zh", sentences = [];
+  const far = wrong.filter((claim) => distance(leadOf(claim)) > 0.3).slice(0, 2);
   if (far.length) sentences.push([zh ? "印出的数值与实测相去甚远：" : "Some printed values are far off: ",
     ...far.flatMap((claim, i) => [i ? (zh ? "；" : "; ") : "", ...besideEachOther(claim)]), zh ? "。" : "."]);
-  const others = refuted.filter((claim) => !far.includes(claim));
+  const others = wrong.filter((claim) => !far.includes(claim));
   if (others.length) sentences.push(zh ? [far.length ? "同样不成立：" : "不成立：", ...several(others, 3), "。"]
-    : [far.length ? "Refuted as well: " : "Refuted: ", ...several(others, 3), "."]);
+    : [far.length ? "False as well: " : "False: ", ...several(others, 3), "."]);
   return sentences;
 }
 
-function partlySentence(claims) {
-  const half = claims.filter((claim) => shownVerdict(claim) === "partly");
+function dependsSentence(claims) {
+  const half = claims.filter((claim) => shownVerdict(claim) === "depends");
   if (!half.length) return [];
   const some = (claim, outcome) => claim.parts.find((part) => part.outcome === outcome);
   const split = half.filter((claim) => some(claim, "holds") && some(claim, "does not hold"))
     .sort((a, b) => a.parts.length - b.parts.length)[0];
   const others = half.filter((claim) => claim !== split), zh = lang === "zh";
-  if (!split) return [[zh ? "部分成立：" : "True in part: ", ...several(half, 2), zh ? "。" : "."]];
+  if (!split) return [[zh ? "视情形而定：" : "Depends: ", ...several(half, 2), zh ? "。" : "."]];
   const [holds, fails] = ["holds", "does not hold"].map((one) => inLanguage(some(split, one), "says"));
   const tail = others.length ? [zh ? "；还有" : "; also ", ...several(others, 1)] : [];
-  return [zh ? ["部分成立：", ...said(split), `，其部分${quoted(holds)}成立，部分${quoted(fails)}不成立`, ...tail, "。"]
-    : ["True in part: ", ...said(split), `, of whose parts ${quoted(holds)} holds and ${quoted(fails)} does not`, ...tail, "."]];
+  return [zh ? ["视情形而定：", ...said(split), `，其部分${quoted(holds)}成立，部分${quoted(fails)}不成立`, ...tail, "。"]
+    : ["Depends: ", ...said(split), `, of whose parts ${quoted(holds)} holds and ${quoted(fails)} does not`, ...tail, "."]];
 }
 
-function confirmedSentence(claims) {
-  const good = claims.filter((claim) => shownVerdict(claim) === "confirmed");
+function trueSentence(claims) {
+  const good = claims.filter((claim) => shownVerdict(claim) === "true" && !isIdentity(claim));
   if (!good.length) return [];
-  return [lang === "zh" ? ["得到证实：", ...several(good, 3), "。"] : ["Confirmed: ", ...several(good, 3), "."]];
+  return [lang === "zh" ? ["成立：", ...several(good, 3), "。"] : ["True: ", ...several(good, 3), "."]];
 }
 
 function openSentence(claims) {
-  const open = claims.filter((claim) => shownVerdict(claim) === "too few seeds");
+  const open = claims.filter((claim) => shownVerdict(claim) === "open");
   if (!open.length) return [];
   const needed = Math.max(...open[0].parts.map((part) => part.seeds_needed ?? 0)), zh = lang === "zh";
   const one = open.length === 1 ? ["", "a verdict"] : ["前者", "the first"];
   const more = zh ? `；${one[0]}约需 ${needed} 个种子` : `; ${one[1]} would take about ${needed} seeds`;
-  return [[zh ? "种子数不足，尚无定论：" : "Too few seeds for a verdict: ", ...several(open, 2), needed ? more : "", zh ? "。" : "."]];
+  return [[zh ? "未定：" : "Open: ", ...several(open, 2), needed ? more : "", zh ? "。" : "."]];
 }
 
 // Two to six sentences: the counts, then the others, each with the colour of its verdict.
 function prose(claims) {
   const items = (kind, sentences) => sentences.map((sentence) => box("li", kind, ...sentence));
-  const list = make("ul", {}, ...items("bad", refutedSentences(claims)), ...items("half", partlySentence(claims)),
-    ...items("good", confirmedSentence(claims)), ...items("plain", openSentence(claims)));
+  const list = make("ul", {}, ...items("bad", falseSentences(claims)), ...items("half", dependsSentence(claims)),
+    ...items("good", trueSentence(claims)), ...items("plain", openSentence(claims)));
   return box("div", "prose", make("p", {}, ...countSentences(claims)), list);
 }

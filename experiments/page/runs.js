@@ -77,7 +77,7 @@ function runsSection(runs) {
     section.append(unfolding(box("details", "run", summary), runId(run), () => runBody(run)));
   }
   for (const { name, reason } of data.missing)
-    section.append(textIn("p", `${name}: ${word("not run here")}: ${reason}`, "note"));
+    section.append(textIn("p", `${name}: ${word("not tested")}: ${reason}`, "note"));
   if (Object.keys(data.environment).length)
     section.append(folded(word("environment"), settingsTable(data.environment)));
   return section;

@@ -67,7 +67,9 @@ function rowKey() {
 }
 
 function meanings() {
-  const list = box("dl", "meanings", ...seen.flatMap((name) =>
+  const tags = ["proof", "source", "measured", "any net", "before training", "this CPU", "small nets, this setting"]
+    .filter((tag) => data.claims.some(({ how, where }) => how === tag || where === tag));
+  const list = box("dl", "meanings", ...[...seen, ...tags].flatMap((name) =>
     [make("dt", {}, badge(name)), textIn("dd", words[lang].meaning[name])]));
   return folded(word("meanings"), list);
 }
@@ -127,7 +129,7 @@ function filter() {
   const all = chosen.size === seen.length && !query;
   let shown = 0;
   document.querySelectorAll("details.claim").forEach((row) => {
-    row.hidden = !(chosen.has(classOf(shownVerdict(row.claim))) && found(row.claim.text, query));
+    row.hidden = !(chosen.has(shownVerdict(row.claim)) && found(row.claim.text, query));
     shown += !row.hidden;
   });
   document.querySelectorAll(".chapter, .identities").forEach((part) => {
@@ -241,10 +243,10 @@ addEventListener("keydown", (event) => {
   search.focus();
 });
 
-// On paper stand the rows of what is refuted, opened; where there are no claims, all of a run.
+// On paper stand the rows of what is false, opened; where there are no claims, all of a run.
 let unfolded = [];
 addEventListener("beforeprint", () => {
-  const some = data.claims.length ? ({ claim }) => claim?.verdict === "refuted" : ({ className }) => className !== "values";
+  const some = data.claims.length ? ({ claim }) => claim?.verdict === "false" : ({ className }) => className !== "values";
   unfolded = [...document.querySelectorAll("details:not([open])")].filter(some);
   for (const details of unfolded) {
     details.fill?.();

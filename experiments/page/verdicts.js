@@ -1,30 +1,30 @@
 "use strict";
 // Verdicts: the classes in which a reader meets them, their colours, the order of rows, and where a bound turns.
-const classes = ["confirmed", "partly", "refuted", "refuted at this size", "not borne out on this CPU",
-  "not borne out on the task tried", "too few seeds", "about another text", "not judged", "cannot be judged",
-  "still to come"];
-const classOf = (verdict) => (/ by its source$/.test(verdict) ? "about another text"
-  : classes.includes(verdict) ? verdict : "not judged");
+const classes = ["true", "depends", "false", "no difference", "open", "not tested", "still to come"];
 // What is counted, coloured and filtered: where this run could not judge, the verdict of the kept full run.
-const shownVerdict = (claim) => (classOf(claim.verdict) === "not judged" && claim.kept?.verdict) || claim.verdict;
+const isUndecided = (verdict) => verdict === "open" || verdict === "not tested";
+const isOfKept = (claim) => isUndecided(claim.verdict) && Boolean(claim.kept);
+const shownVerdict = (claim) => (isOfKept(claim) ? claim.kept.verdict : claim.verdict);
+const shownDetail = (claim) => inLanguage(isOfKept(claim) ? claim.kept : claim, "detail");
 const kinds = {  // what a colour says
-  confirmed: "good", "true by its source": "good", partly: "half", "partly by its source": "half", refuted: "bad",
-  "refuted at this size": "bad", "not borne out on this CPU": "bad", "not borne out on the task tried": "bad",
-  "false by its source": "bad",
-  "too few seeds": "plain", "about another text": "read", holds: "good", "does not hold": "bad",
+  true: "good", depends: "half", false: "bad", "no difference": "read", open: "plain",
+  holds: "good", "does not hold": "bad",
 };
 const kindOf = (verdict) => kinds[verdict] ?? "open";
-const countOf = (claims, name) => claims.filter((claim) => classOf(shownVerdict(claim)) === name).length;
-const isIdentity = (claim) => claim.verdict === "by definition";
+const countOf = (claims, name) => claims.filter((claim) => shownVerdict(claim) === name).length;
+// An identity or a count, which can fail only by a bug in the program.
+const isIdentity = (claim) => claim.how === "proof" && claim.verdict === "true";
+// "measured · small nets, this setting"
+const tagsText = (claim) => [claim.how, claim.where].filter(Boolean).map(word).join(" · ");
 
 // How far the printed value lies from the measured one, in powers of e.
 const distance = (part) => (part?.outcome === "does not hold" && hasPrinted(part)
   && part.printed > 0 && part.value > 0 ? Math.abs(Math.log(part.printed / part.value)) : 0);
 
-// What does not hold comes first, and of that what is furthest from the text; what is not judged comes last.
+// What does not hold comes first, and of that what is furthest from the text; what is not tested comes last.
 function byInterest(claims) {
   const failing = ({ parts }) => parts.filter((part) => part.outcome === "does not hold").length / (parts.length || 1);
-  const place = (claim) => [["bad", "half", "good", "plain", "open"].indexOf(kindOf(shownVerdict(claim))),
+  const place = (claim) => [["bad", "half", "good", "read", "plain", "open"].indexOf(kindOf(shownVerdict(claim))),
     -distance(leadOf(claim)), -failing(claim)];
   return [...claims].sort((a, b) => {
     const other = place(b);
@@ -35,7 +35,7 @@ function byInterest(claims) {
 // What a rule says where the interval that decides is [least, greatest]: as experiments/claims/rules.cpp does.
 function outcomeAt(rule, [low, high], [least, greatest]) {
   if (least >= low && greatest <= high) return "holds";
-  return rule === "every_seed" || greatest < low || least > high ? "does not hold" : "too few seeds";
+  return rule === "every_seed" || greatest < low || least > high ? "does not hold" : "open";
 }
 
 // Where the outcome of a part becomes another one if one bound moves there: [that bound, to]; null where no

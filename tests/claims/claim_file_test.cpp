@@ -107,7 +107,7 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
       {with("run = \"eight\"", "run = \"eigth\""),
        "line 18: a part of claim N01: run: wanted one of the file's runs (eight), got 'eigth'; did you mean eight?"},
       {with("rule = \"mean\"", "rule = \"means\""),
-       "line 20: a part of claim N01: rule: wanted one of every_seed, mean, one_more_seed, time, got 'means'; did you mean mean?"},
+       "line 20: a part of claim N01: rule: wanted one of every_seed, mean, one_more_seed, time, median, got 'means'; did you mean mean?"},
       {with("at_most = 0.9", "between = [0.9, 0.1]"),
        "line 21: a part of claim N01: between: wanted the lower bound first, got [0.9, 0.1]"},
       {with("at_most = 0.9", "at_most = 0.9\nat_least = 0.1"),
@@ -125,6 +125,14 @@ TEST_CASE("each mistake is named with its line, and an unknown name with the nea
        "line 12: claim N01: wanted one of may and on_gpu, got both"},
       {with("at_most = 0.9", "within = -1"),
        "line 21: a part of claim N01: within: wanted a margin above 0, got -1"},
+      {with("at_most = 0.9", "at_most = 0.9\nequal_within = 0.1"),
+       "line 22: a part of claim N01: equal_within: is the margin of better; write better beside it"},
+      {with("at_most = 0.9", "better = \"below 0\"\nequal_within = 0"),
+       "line 22: a part of claim N01: equal_within: wanted a margin above 0, got 0"},
+      {with("rule = \"mean\"", "rule = \"every_seed\"\npooled = true"),
+       "line 21: a part of claim N01: pooled: all rungs have a mean or a median; take the rule mean or median"},
+      {with("says = \"the std", "depends_on = \"what one may call it\"\nsays = \"the std"),
+       "line 15: claim N01: depends_on: wanted at most four words, such as \"the optimizer\", got 5"},
       {with("at_most = 0.9", "at_most = 1.7976931348623157e308"),
        "line 16: a part of claim N01: no value could make this part fail; it tests nothing"},
       {with("at_most = 0.9", "at_most = inf"),
@@ -270,7 +278,7 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
   Outcome outcome = run_built("isobar", arguments);
   CAPTURE(outcome.err);
   CHECK(outcome.code == 0);
-  CHECK(std::regex_search(outcome.out, std::regex("\nN01  confirmed: the std halves in each layer\n")));
+  CHECK(std::regex_search(outcome.out, std::regex("\nN01  true: the std halves in each layer\n")));
   const Json written = Json::parse(file_text(folder / "run/summary.json"));
   CHECK(written["claims"][0]["parts"][0]["n"] == 8);
   CHECK(written["sources"][0]["title"] == "A text");
@@ -329,10 +337,11 @@ TEST_CASE("a wrong key or flag is found before a run is made, and takes no other
     CAPTURE(made.out);
     CHECK(made.code == 2);
     CHECK(holds(made.err, "isobar verify: " + path + ", " + complaint));
-    CHECK(holds(made.out, "\nN01  cannot be judged: " + path + ", " + complaint));
-    CHECK(holds(made.out, "\nN02  confirmed: "));
+    CHECK(holds(made.out,
+                "\nN01  not tested: the file asks for what there is not: " + path + ", " + complaint));
+    CHECK(holds(made.out, "\nN02  true: "));
     const Json written = Json::parse(file_text(out + "/summary.json"));
-    CHECK(written["counts"] == Json{{"confirmed", 1}, {"cannot be judged", 1}});
+    CHECK(written["counts"] == Json{{"true", 1}, {"not tested", 1}});
     // The run that the mistake spoils is not made. Of layer9 alone nobody knows before that it is not there.
     CHECK(written["runs"].size() == (wrong == "layer9.ratio" ? 2 : 1));
     CHECK_FALSE(std::filesystem::exists(out + "/.rehearsal"));
@@ -349,8 +358,9 @@ TEST_CASE("a wrong key or flag is found before a run is made, and takes no other
         run_built("isobar verify", path + " --out " + out + " --programs " + folder.path().string());
     CAPTURE(refused.out);
     CHECK(refused.code == 2);
-    CHECK(holds(refused.out, "\nN01  cannot be judged: " + path + ", line 8: decay_study: too deep"));
-    CHECK(holds(refused.out, "\nN02  confirmed: "));
+    CHECK(holds(refused.out, "\nN01  not tested: the file asks for what there is not: " + path +
+                                 ", line 8: decay_study: too deep"));
+    CHECK(holds(refused.out, "\nN02  true: "));
   }
 }
 
@@ -392,7 +402,7 @@ TEST_CASE("a claim on trained nets says how large those of its text are, or is r
   const Outcome made = ran("isobar verify", (folder / "mine.toml") + " --out " + (folder / "run"));
   CHECK(holds(
       made.out,
-      "\nN01  confirmed at width 8, 2 steps of Adam on MNIST digits, rate 0.1; the text's size: 12 × 768: "));
+      "\nN01  true, at width 8, 2 steps of Adam on MNIST digits, rate 0.1; the text's size: 12 × 768: "));
 }
 
 TEST_CASE("two files may share a run, and may not mean different runs or claims by one name") {

@@ -38,10 +38,13 @@ TEST_CASE("too few seeds say how many would do") {
   const Reading open = read({Rule::mean, 1, infinity, false}, seeds, 1);
   CHECK(open.outcome == PartOutcome::too_few_seeds);
   // Mean 1.1, deviation 0.2, distance 0.1. The second look has a sixth of 1 %: t(1 − 0.01/6, n − 1) · 0.2 ≤
-  // 0.1 √n first at n = 40 (t = 3.126). Of two bounds each has half of that.
-  CHECK(seeds_needed({Rule::mean, 1, infinity, false}, seeds, 1) == 40);
+  // 0.1 √n first at n = 40 (t = 3.126). Both ends of an interval share that.
   CHECK(seeds_for_mean(0.2, 0.1, 0.01 / 6) == 40);
+  CHECK(seeds_needed({Rule::mean, 1, infinity, false}, seeds, 1) == seeds_for_mean(0.2, 0.1, 0.01 / 12));
   CHECK(seeds_needed({Rule::mean, 1, 9, false}, seeds, 1) == seeds_for_mean(0.2, 0.1, 0.01 / 12));
+  // Within 0.4 of 1 it is decided where the interval ends 0.3 beyond the mean, which takes fewer.
+  CHECK(seeds_needed({Rule::mean, just_above(1), infinity, false, 0.4}, seeds, 1) ==
+        seeds_for_mean(0.2, 0.3, 0.01 / 12));
   CHECK(seeds_for_prediction(0.01) == 5);
   CHECK(seeds_for_prediction(0.01 / 8) == 7);
   // Inside is confirmed by enough seeds alone, outside is refuted by few.
@@ -86,53 +89,77 @@ TEST_CASE("infinities keep their sign, and a NaN confirms nothing") {
   CHECK(outcome(printed, {infinity, -infinity, infinity}) == PartOutcome::fails);
 }
 
-TEST_CASE("seeds that are not normal are noticed") {
+TEST_CASE("values that are all one, or have no logarithm, have no mean with an interval") {
   const auto outcome = [](const Predicate& predicate, std::vector<double> values) {
     return read(predicate, spread_of(values), 1).outcome;
   };
   const Predicate mean{Rule::mean, 1, infinity}, small{Rule::mean, -infinity, 2e-8, true};
-  // 0 has no logarithm.
   CHECK(outcome(small, {0, 1e-9, 1e-8, 1e-9, 1e-8}) == PartOutcome::not_normal);
   CHECK(outcome({Rule::one_more_seed, 10, 10, true}, {0, 1e-9, 1e-8}) == PartOutcome::not_normal);
   CHECK(seeds_needed(small, spread_of(std::vector<double>{0, 1e-9, 1e-8}), 1) == 0);
-  // Equal values, or mostly equal ones, have no spread; every_seed takes them.
   CHECK(outcome(mean, std::vector<double>(40, 2)) == PartOutcome::not_normal);
   CHECK(outcome({Rule::one_more_seed, 2, 2}, std::vector<double>(40, 2)) == PartOutcome::not_normal);
-  CHECK(outcome(mean, {2, 2, 2, 2.1, 2.3}) == PartOutcome::not_normal);
   CHECK(outcome({Rule::every_seed, 1, infinity}, std::vector<double>(3, 2)) == PartOutcome::holds);
-  // Two values say nothing of their shape, three that two of them are one.
-  CHECK(doubt_about(spread_of(std::vector<double>{1, 2}), false) == Doubt::none);
-  CHECK(doubt_about(spread_of(std::vector<double>{1, 1, 2}), false) == Doubt::clusters);
-  CHECK(doubt_about(spread_of(std::vector<double>{1, 1.2, 2}), false) == Doubt::none);
-  const std::vector<double> two_clusters{1, 1.1, 1.2, 1.05, 0.95, 3, 3.1, 2.9, 3.05, 3.2};
-  CHECK(doubt_about(spread_of(two_clusters), false) == Doubt::clusters);
-  std::vector<double> skewed;
-  for (int i = 0; i < 20; ++i) skewed.push_back(std::exp(0.2 * i));
-  CHECK(doubt_about(spread_of(skewed), false) == Doubt::skewed);
-  CHECK(doubt_about(spread_of(skewed), true) == Doubt::none);
-  // From 10 seeds on a mean has an interval; a printed value is decided beyond all seeds by more than their
-  // range, and never confirmed.
-  CHECK(outcome({Rule::mean, 0, infinity}, two_clusters) == PartOutcome::holds);
-  CHECK(outcome({Rule::mean, 1, infinity}, two_clusters) == PartOutcome::too_few_seeds);
-  CHECK(outcome({Rule::mean, 6, infinity}, two_clusters) == PartOutcome::fails);
-  CHECK(outcome({Rule::one_more_seed, 6, 6}, two_clusters) == PartOutcome::fails);
-  CHECK(outcome({Rule::one_more_seed, 2, 2}, two_clusters) == PartOutcome::not_normal);
-  // Of 5 to 9 seeds by more than ten times that.
-  CHECK(outcome({Rule::mean, -38, infinity}, {1, 1.01, 1.02, 1.03, 5}) == PartOutcome::not_normal);
-  CHECK(outcome({Rule::mean, -40, infinity}, {1, 1.01, 1.02, 1.03, 5}) == PartOutcome::holds);
-  CHECK(outcome({Rule::mean, -1e9, infinity}, {1, 1, 5}) == PartOutcome::not_normal);
+  CHECK(outcome({Rule::median, 1, infinity}, std::vector<double>(40, 2)) == PartOutcome::holds);
 }
 
-TEST_CASE("the mean of positive values may lie as far up as that of a log-normal quantity") {
-  const Spread seeds = spread_of(std::vector<double>{1, 2, 4}),
-               mirrored = spread_of(std::vector<double>{-4, -2, -1});
-  // Logarithms 0, ln 2 and 2 ln 2: mean and deviation ln 2; t(0.95, 2) = 2.920.
-  const double l = std::log(2), t = 2.91998558;
-  const Range safe = safe_mean_interval(seeds, 0.05, false), student = mean_interval(seeds, 0.05, false);
-  CHECK(safe.high == Approx(std::exp(l + l * l / 2 + t * (l / std::sqrt(3) + l * l / 2))));
+TEST_CASE(
+    "the interval of a mean is Student's, and from 10 seeds on at least that, longer on the side of the tail") {
+  const Spread few = spread_of(std::vector<double>{1, 2, 4});
+  CHECK(safe_mean_interval(few, 0.05, false).high == mean_interval(few, 0.05, false).high);
+  std::vector<double> values;
+  for (int i = 0; i < 20; ++i) values.push_back(std::exp(0.2 * i));
+  const Spread skewed = spread_of(values);
+  const Range safe = safe_mean_interval(skewed, 0.005, false), student = mean_interval(skewed, 0.005, false);
   CHECK(safe.low == student.low);
-  CHECK(safe_mean_interval(mirrored, 0.05, false).low == Approx(-safe.high));
-  CHECK(safe_mean_interval(seeds, 0.05, true).high == mean_interval(seeds, 0.05, true).high);
+  CHECK(safe.high > student.high + (student.high - student.low) / 10);
+  for (double& value : values) value = -value;
+  CHECK(safe_mean_interval(spread_of(values), 0.005, false).low == Approx(-safe.high));
+}
+
+TEST_CASE("better has three outcomes: better, worse, and equal within the margin") {
+  const auto outcome = [](double at, double margin) {
+    const std::vector<double> values{at - 0.01, at, at + 0.01, at - 0.005, at + 0.005};
+    return read({Rule::mean, just_above(0), infinity, false, margin}, spread_of(values), 1).outcome;
+  };
+  CHECK(outcome(1, 0.1) == PartOutcome::holds);
+  CHECK(outcome(-1, 0.1) == PartOutcome::fails);
+  CHECK(outcome(0.001, 0.1) == PartOutcome::equal);
+  CHECK(outcome(0.001, 0) == PartOutcome::too_few_seeds);
+  CHECK(outcome(0.001, 0.01) == PartOutcome::too_few_seeds);
+}
+
+TEST_CASE("medians and shares have the intervals of the tables") {
+  // Of 20 values the 4th and the 17th: P(at most 3 of 20 below) = 0.0013, P(at most 4) = 0.0059 > 0.005.
+  std::vector<double> values;
+  for (int i = 1; i <= 20; ++i) values.push_back(i);
+  const Range median = median_interval(spread_of(values), 0.005);
+  CHECK(median.low == 4);
+  CHECK(median.high == 17);
+  CHECK(median_interval(spread_of(std::vector<double>{1, 2, 3}), 0.005).high == infinity);
+  // Clopper and Pearson 1934: of 10 none, 0 to 1 − 0.025^(1/10) = 0.3085; of 10 five, 0.1871 to 0.8129.
+  CHECK(share_interval(0, 10, 0.025).low == 0);
+  CHECK(share_interval(0, 10, 0.025).high == Approx(0.30850).epsilon(1e-4));
+  CHECK(share_interval(5, 10, 0.025).low == Approx(0.18709).epsilon(1e-4));
+  CHECK(share_interval(5, 10, 0.025).high == Approx(0.81291).epsilon(1e-4));
+  // Three of five nets learn: nothing is decided.
+  const Spread learn = spread_of(std::vector<double>{0.004, 0.058, 0.56, 0.91, 0.92});
+  const Reading reading = read({Rule::median, 0.5, infinity}, learn, 1);
+  CHECK(reading.outcome == PartOutcome::too_few_seeds);
+  CHECK(reading.counted == 3);
+}
+
+TEST_CASE("rungs are pooled by random effects with Hartung and Knapp's interval") {
+  // By hand: rungs of means 0, 2 and 4 with variances of the mean of 1: Q = 8, τ² = (8 − 2)/2 = 3, weights 1/4,
+  // mean 2, factor (4 + 0 + 4)/4/2 = 1, variance 1 · 4/3; t(0.975, 2) = 4.3027.
+  std::vector<Spread> rungs;
+  for (const double mean : {0.0, 2.0, 4.0})
+    rungs.push_back(spread_of(std::vector<double>{mean - 1, mean + 1}));  // variance 2, of the mean 1
+  const Pooled pooled = pooled_mean(rungs, 0.025);
+  CHECK(pooled.mean == Approx(2));
+  CHECK(pooled.interval.high == Approx(2 + 4.30265 * std::sqrt(4.0 / 3)).epsilon(1e-5));
+  CHECK(read_rungs({Rule::mean, -9, infinity}, rungs).outcome == PartOutcome::too_few_seeds);
+  CHECK(read_rungs({Rule::mean, -20, infinity}, rungs).outcome == PartOutcome::holds);
 }
 
 TEST_CASE("a predicate that nothing can turn is recognised") {

@@ -66,7 +66,7 @@ TEST_CASE("isobar verify --claim makes the runs of one claim, shows each part an
   CHECK(written["runs"].size() == 1);
   REQUIRE(written["claims"].size() == 1);
   CHECK(written["claims"][0]["id"] == "D01");
-  CHECK(written["counts"] == Json{{"refuted", 1}});
+  CHECK(written["counts"] == Json{{"false", 1}});
   CHECK_FALSE(written.contains("progress"));
   for (const Json& part : written["claims"][0]["parts"]) {
     CHECK(holds(text, part["says"].get<std::string>()));
@@ -198,12 +198,12 @@ TEST_CASE("a verdict is of the text that is there now, and names Tiny Shakespear
     return ran("isobar verify", (folder / "mine.toml") + " --out " + (folder / "out") + flags).out;
   };
   std::string out = verify(std::nullopt, "");
-  CHECK(holds(out, "\nX1  confirmed at "));
+  CHECK(holds(out, "\nX1  true, at "));
   CHECK(holds(out, "2 steps on Tiny Shakespeare, "));
   const std::string why = "its data have changed since: tinyshakespeare.txt is another file\n";
   out = verify(folder / "data", "");
   CHECK(holds(out, "small: measured anew, for " + why));
-  CHECK(holds(out, "\nX1  refuted at "));
+  CHECK(holds(out, "\nX1  false, at "));
   CHECK(holds(out, "2 steps on a text named tinyshakespeare.txt, "));
   CHECK(holds(verify(folder / "data", ""), "small: there already\n"));
   out = verify(std::nullopt, " --accept-old");
@@ -227,12 +227,12 @@ TEST_CASE("while studies are still to come, the summary has every claim and how 
     for (const Json& claim : summary["claims"]) all.push_back(claim["verdict"]);
     return all;
   };
-  CHECK(verdicts(seen[0]) == std::vector<std::string>{"refuted", "still to come", "true by its source"});
+  CHECK(verdicts(seen[0]) == std::vector<std::string>{"false", "still to come", "true"});
   CHECK(seen[0]["progress"]["done"] == 1);
   CHECK(seen[0]["progress"]["of"] == 2);
   CHECK(seen[0]["progress"]["seconds_left"].get<double>() > 0);
-  CHECK(seen[0]["counts"] == Json{{"refuted", 1}, {"true by its source", 1}});
-  CHECK(verdicts(seen[1]) == std::vector<std::string>{"refuted", "refuted", "true by its source"});
+  CHECK(seen[0]["counts"] == Json{{"false", 1}, {"true", 1}});
+  CHECK(verdicts(seen[1]) == std::vector<std::string>{"false", "false", "true"});
   CHECK_FALSE(seen[1].contains("progress"));
 }
 
@@ -248,10 +248,31 @@ TEST_CASE("a run that only parts of the full scale need is not made without --fu
   };
   const Json quick = verify("--quick"), full = verify("--full");
   CHECK(quick["runs"].size() == 1);
-  CHECK(quick["claims"][0]["verdict"] == "needs the full run");
+  CHECK(quick["claims"][0]["verdict"] == "open");
   CHECK(holds(quick["claims"][0]["reason"].get<std::string>(), "; large needs --full"));
   CHECK(full["runs"].size() == 2);
-  CHECK(full["claims"][0]["verdict"] == "confirmed");
+  CHECK(full["claims"][0]["verdict"] == "true");
+}
+
+TEST_CASE("who verifies one claim keeps what the folder has of the others") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out";
+  const auto verify = [&](const char* claim) {
+    ran("isobar verify", std::string("--quick --force --claim ") + claim + " --out " + out);
+    std::vector<std::string> ids;
+    const Json written = Json::parse(file_text(out + "/summary.json"));
+    for (const Json& one : written["claims"]) ids.push_back(one["id"]);
+    CHECK(written["counts"] == Json{{"true", ids.size()}});
+    CHECK(written["sources"].size() == ids.size());
+    return ids;
+  };
+  CHECK(verify("C01") == std::vector<std::string>{"C01"});
+  CHECK(verify("A07") == std::vector<std::string>{"A07", "C01"});
+  CHECK(verify("C01") == std::vector<std::string>{"A07", "C01"});
+  const std::string table = file_text(out + "/claims.csv");
+  CHECK(table.starts_with("id,source,claim,verdict,"));
+  CHECK(holds(table, "\nA07,000,"));
+  CHECK(holds(table, "\nC01,002,"));
 }
 
 TEST_CASE("a ladder's run is made with --full --ladder, and its keys are checked") {
@@ -274,7 +295,7 @@ TEST_CASE("a ladder's run is made with --full --ladder, and its keys are checked
   check_refused("isobar verify", to + "--ladder", "give it with --full or --keep");
   // A part that reads the ladder itself: of a file of one's own it is made with --full.
   folder.write("mine.toml", file_of(run_of("steps", 3), {{"steps", reach}}));
-  CHECK(holds(ran("isobar verify", to + "--quick").out, "X1  needs the full run: "));
+  CHECK(holds(ran("isobar verify", to + "--quick").out, "X1  open: isobar verify --full: "));
   CHECK(runs_in(folder / "out").empty());
   CHECK(misses_its_key("--full"));
   // Of the texts that come along it is made on demand.
@@ -283,7 +304,7 @@ TEST_CASE("a ladder's run is made with --full --ladder, and its keys are checked
   verify_here(folder / "shipped", [&](Run& run) {
     claims::verify(run, files, {.scale = "full", .claims = {}, .only = "", .detail = false});
     CHECK(run.summary()["runs"].empty());
-    CHECK(run.summary()["claims"][0]["verdict"] == "needs the full run");
+    CHECK(run.summary()["claims"][0]["verdict"] == "open");
   });
 }
 

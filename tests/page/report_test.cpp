@@ -151,7 +151,7 @@ TEST_CASE("a run under way has a page with every claim, those to come among them
   const TemporaryFolder folder;
   folder.write("s/summary.json", R"({"program": "s"})");
   const Json summary = Json::parse(R"({"program": "verify",
-      "claims": [{"id": "A01", "claim": "it is 1", "verdict": "confirmed", "parts": [{"run": "s", "key": "k", "bounds": [0, 1]}]},
+      "claims": [{"id": "A01", "claim": "it is 1", "verdict": "true", "parts": [{"run": "s", "key": "k", "bounds": [0, 1]}]},
                  {"id": "A02", "claim": "it is <2", "verdict": "still to come", "parts": [{"run": "s", "key": "k", "bounds": [null, null]}]}],
       "runs": [{"name": "s", "done": true}, {"name": "later", "done": false, "cannot_run": ""}],
       "progress": {"done": 1, "of": 2, "seconds_left": 300}})");

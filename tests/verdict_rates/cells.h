@@ -22,13 +22,17 @@ struct SeedShape {
 };
 const std::vector<SeedShape>& shapes();
 
+// How often a part is decided at the first look, of seeds whose mean lies so many standard deviations beyond its one
+// bound: the power.
+double power(double sds, int64_t seeds, int64_t trials);
+
 inline constexpr int64_t most_looks = 4;
 
 // Of all trials, the share that was wrong after so many looks; each look has half as many seeds again as the
 // one before.
 struct Rates {
   std::array<double, most_looks> refuted{}, confirmed{};
-  double not_judged = 0;  // "rule does not hold" at the first look
+  double not_judged = 0;  // such values have no interval, at the first look
 };
 
 // `at_least` and `between` are of the rule `mean`: one bound at the true mean, and a narrow interval about

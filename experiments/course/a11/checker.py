@@ -89,7 +89,7 @@ class Studies:
         summary = self.run([f"{self.prefix}/bin/isobar", "verify", "claim.toml", "--programs",
                             str(self.programs)], [("claim.toml", toml)])
         for claim in summary["claims"]:
-            if claim["verdict"] == "cannot be judged":  # a wrong flag or key
+            if claim["verdict"] == "not tested":  # a wrong flag or key
                 raise report.Wrong(claim["reason"])
         return summary
 

@@ -50,12 +50,12 @@ def rewritten(at):
 
 
 def verdict(at, run):
-    rewrite(at / "report.md", "verdict: confirmed", "verdict: refuted")
+    rewrite(at / "report.md", "verdict: true", "verdict: false")
 
 
 def verdict_and_run(at, run):
     verdict(at, run)
-    edited(at, "runs/claim/summary.json", ("claims", 0, "verdict"), lambda _: "refuted")
+    edited(at, "runs/claim/summary.json", ("claims", 0, "verdict"), lambda _: "false")
 
 
 def claimed(at, run, old, new):
@@ -104,8 +104,8 @@ FORGERIES = [
     ("the run has other seeds than it says", lambda at, run: as_if(at, run, "decay_study", "signal", {"seed": "40"}, {"seed": 0}), AGAIN["signal"], "another run of the same has"),
     ("seeds are dropped", lambda at, run: as_if(at, run, "decay_study", "signal", {"seeds": "2"}, {}), SIGNAL, "wanted --seeds 5 to 20, got 2"),
     ("the spread of the seeds is left out", lambda at, run: rewrite(at / "report.md", r"\| mine, sd .*\n", ""), MODEL, "wanted one row 'mine, sd', got 0"),
-    ("the verdict is changed", verdict, CLAIM, "wanted a line 'verdict: confirmed'"),
-    ("the verdict and its run are changed", verdict_and_run, AGAIN["claim"], "verdict is refuted"),
+    ("the verdict is changed", verdict, CLAIM, "wanted a line 'verdict: true'"),
+    ("the verdict and its run are changed", verdict_and_run, AGAIN["claim"], "verdict is false"),
     ("the sentence is weakened", lambda at, run: claimed(at, run, "PN leads to a smaller", "PN may lead to a smaller"), SENTENCE, "no sentence of the list"),
     ("bounds are widened", lambda at, run: claimed(at, run, r"between = \[0.9, 1.1\]", "between = [0.1, 10]"), SENTENCE, "too wide to fail"),
     ("bounds are widened after the run", lambda at, run: rewrite(at / "claim.toml", "at_most = 1.467", "at_most = 1.6"), AGAIN["claim"], "bounds"),

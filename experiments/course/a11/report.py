@@ -18,7 +18,7 @@ SETTINGS = {"norm": "mine", "dtype": "f64", "depth": (4, 16), "width": (32, 256)
             "seeds": (5, 20)}
 # The language model, all but --norm and --out.
 MODEL_FLAGS = "--corpus synthetic --n_layer 1 --n_embd 32 --max_iters 100 --seeds 3".split()
-VERDICTS = ["confirmed", "refuted", "partly"]
+VERDICTS = ["true", "false", "depends"]
 WIDEST = 1.5   # of two bounds, the greater over the less
 DIGITS = 3     # of a value that is no whole number
 
@@ -143,7 +143,7 @@ def check_sentence(heads, summaries):
         raise Wrong(f"claim.toml: the quote is no sentence of the list for {layer}: "
                     f"'{plain(claim['quote'])[:80]}'")
     if claim["note"]:
-        raise Wrong("claim.toml: a note makes every claim \"partly\"; leave it out and let the parts speak")
+        raise Wrong("claim.toml: a note says what the parts leave out; leave it out and let the parts speak")
     for part in claim["parts"]:
         low, high = part["bounds"]
         both = isinstance(low, (int, float)) and isinstance(high, (int, float))  # else it is a word
