@@ -1,4 +1,4 @@
-// Which norms suit a convolutional net, and batches of which size? A small residual net learns digits.
+// Which norms suit convolutional nets and small batches? A small residual net learns digits.
 //
 // Claims: BatchNorm is worse in small batches (002 C16; Wu & He 2018, arXiv 1803.08494: 10.6 points behind GroupNorm at
 // batch 2); it accelerates training (002 C17); LayerNorm does not depend on the batch (001 B28). The texts speak of
@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
   Config config;
   return run_program(
       {.name = "conv_norms",
-       .about = "Which norms suit a convolutional net, and batches of which size?",
+       .about = "Which norms suit convolutional nets and small batches?",
        .example = "conv_norms --nets batchnorm,groupnorm --batches 4",
        .page = "studies/conv_norms/README.md",
        .presets = {{"quick", "1,024 images, 3 seeds"},
