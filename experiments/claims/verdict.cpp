@@ -265,6 +265,17 @@ std::vector<const Finding*> bearing(const std::vector<Finding>& findings) {
   return valid;
 }
 
+// Controls that the seeds do not decide: whether these experiments can tell is not known.
+std::vector<const Finding*> open_controls(const std::vector<Finding>& findings) {
+  using enum PartOutcome;
+  std::vector<const Finding*> open;
+  for (const Finding& f : findings)
+    if (const PartOutcome outcome = f.reading.outcome;
+        f.part->control && f.not_run.empty() && outcome != holds && outcome != fails && outcome != equal)
+      open.push_back(&f);
+  return open;
+}
+
 Phrase on_what(const Claim& claim) {
   if (claim.depends_on.en.empty()) return todays_verdict("partly").detail;
   return filled({"on {}", "取决于{}"}, claim.depends_on);
@@ -303,6 +314,8 @@ Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& finding
   if (lacks(false)) return todays_verdict("not run here");
   if (lacks(true)) return todays_verdict("needs the full run");
   if (as_a_whole && count(equal) > 0) return wrong;
+  if (const std::vector<const Finding*> controls = open_controls(findings); !controls.empty())
+    return {"open", what_ends(controls)};
   if (count(holds) > 0 && count(fails) + count(equal) > 0) return {"depends", on_what(claim)};
   if (valid.empty() && !findings.empty())
     return {"open", {"an experiment whose control holds", "一个对照成立的实验"}};

@@ -12,7 +12,7 @@ void Config::fields(Fields& f) {
     one_of({"small", "medium"}));
   f("optimizer", optimizer, "muon moves the matrices inside the blocks, AdamW the rest",
     one_of({"adamw", "muon"}));
-  f("margin", margin, "nats: a smaller difference counts as equal", above(0));
+  f("margin", margin, "nats: smaller differences are equal", above(0));
   f("max_pairs", max_pairs, "pairs of trainings after which the duel ends undecided", at_least(1));
   f("seeds", seeds, "trainings of each learning rate in the search for the best one", at_least(1));
   f("learning_rate", learning_rate, "of both; 0: each has the best one of its own search", between(0, 1));

@@ -69,6 +69,7 @@ verbs::Words names_of_all() {
 std::string help() {
   std::string text =
       "isobar: measures what is said about normalization in deep networks.\n\n"
+      "  isobar verify --claim D06  check one published claim\n\n"
       "Commands:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies (separate programs in the folder of isobar):\n";

@@ -128,7 +128,8 @@ TEST_CASE("every predicate is borne out by one measurement and contradicted by a
     if (last.predicate.rule != Rule::mean) continue;
     const std::vector<double> one{bearing_out(last)};
     measured[last.key] = to_json(spread_of(one));
-    CHECK(judge(claim, runs).verdict == "open");
+    // What may be so somewhere is so where another part holds.
+    CHECK(judge(claim, runs).verdict == (claim.may && !only && !last.control ? "true" : "open"));
     measured[last.key] = seeds_about(last, bearing_out(last));
     CHECK(judge(claim, runs).verdict == "true");
   }
@@ -214,7 +215,7 @@ TEST_CASE("verdicts follow the measured files, and finished runs are not made ag
   CHECK(verdict("A07") == "true");
   CHECK(verdict("A10") == "depends");
   CHECK(verdict("D01") == "not tested");
-  CHECK(verdict("D26") == "not tested");
+  CHECK(verdict("D26") == "true");  // by its source
   // What a row must have, for the page and for whoever cites it.
   for (const char* field :
        {"source", "quote", "claim", "claim_zh", "verdict", "reason", "reason_zh", "scale"})

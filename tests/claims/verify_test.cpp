@@ -231,7 +231,7 @@ TEST_CASE("while studies are still to come, the summary has every claim and how 
   CHECK(seen[0]["progress"]["done"] == 1);
   CHECK(seen[0]["progress"]["of"] == 2);
   CHECK(seen[0]["progress"]["seconds_left"].get<double>() > 0);
-  CHECK(seen[0]["counts"] == Json{{"false", 1}, {"true", 1}});
+  CHECK(seen[0]["counts"] == Json{{"true", 1}, {"false", 1}});
   CHECK(verdicts(seen[1]) == std::vector<std::string>{"false", "false", "true"});
   CHECK_FALSE(seen[1].contains("progress"));
 }
@@ -263,7 +263,6 @@ TEST_CASE("who verifies one claim keeps what the folder has of the others") {
     const Json written = Json::parse(file_text(out + "/summary.json"));
     for (const Json& one : written["claims"]) ids.push_back(one["id"]);
     CHECK(written["counts"] == Json{{"true", ids.size()}});
-    CHECK(written["sources"].size() == ids.size());
     return ids;
   };
   CHECK(verify("C01") == std::vector<std::string>{"C01"});

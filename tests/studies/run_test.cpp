@@ -158,7 +158,8 @@ TEST_CASE("of the files that a summary lists, a run removes those alone that its
     plant("decay_study", heading);
     ran("decay_study", "--tiny --force --out r", folder.path());
     CHECK(names_in(folder / "r") ==
-          Names{"layers.csv", "notes.txt", "run.h5", "run.log", "seeds.csv", "summary.json", "thesis.csv"});
+          Names{"layers.csv", "notes.txt", "run.h5", "run.log", "seeds.csv", "summary.json", "thesis.csv",
+                "trainings.csv"});
     CHECK(file_text(folder / "r/layers.csv") != "mine");
     for (const char* name : {"notes.txt", "seeds.csv", "thesis.csv"})
       CHECK(file_text(folder / "r/" + name) == "mine");

@@ -15,7 +15,7 @@ void Config::fields(Fields& f) {
     {"default", "default_nobias", "normal01", "xavier_uniform", "xavier_normal", "he_uniform", "he_normal",
      "lecun_normal", "orthogonal", "orthogonal_sqrt2"});
   f("norm", norm, "normalization N", norm_names());
-  f("activation", activation, "activation function; none: a linear net", activation_names());
+  f("activation", activation, "none: linear", activation_names());
   f("order", order, "in a plain layer", {"norm_relu", "relu_norm"});
   f("topology", topology,
     "plain chain, or blocks with f(x) = W2 act(W1 x): residual x + f(x), pre x + f(N(x)), post N(x + f(x)), "

@@ -27,7 +27,7 @@ void Config::fields(Fields& f) {
     "list of topology.init.norm, or all; topologies: plain, pre, post, skipinit, rezero, fixup; weights: "
     "default, he_normal, orthogonal_sqrt2; norms (all: none, layernorm, rmsnorm, dyt, dyisru)",
     one_of(kind_names()));
-  f("activation", activation, "activation function; none: a linear net", decay::activation_names());
+  f("activation", activation, "none: linear", decay::activation_names());
   f("depths", depths, "depths: hidden layers (plain), or blocks of two layers", between(1, 10'000));
   f("width", width, "features of every layer", between(1, 16'384));
   f("batch", batch, "images a step", between(1, 7'000));

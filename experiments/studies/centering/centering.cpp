@@ -1,4 +1,4 @@
-// Is LayerNorm's centring redundant in a pre-norm Transformer?
+// Is LayerNorm's centring redundant in a Transformer?
 //
 // Claims: hidden states have no component along (1, …, 1) during training and after it, so centring is
 // redundant (Gupta et al. 2024, G03); a pre-LayerNorm Transformer becomes a pre-RMSNorm one with the same
@@ -137,6 +137,7 @@ void study(Run& run, const Config& config) {
   const TinyText text(config.corpus, config.block_size);
   text.corpus.announce(run);
   run.summary()["corpus"] = text.name();
+  config.training_of("layernorm");  // throws Error for sizes that do not fit, before the grid writes a file
   Grid grid(run);
   measure_start(grid, run, config, text);
   std::vector<Json> rows;
@@ -183,7 +184,7 @@ void study(Run& run, const Config& config) {
 int main(int argc, char** argv) {
   Config config;
   return run_program({.name = "centering",
-                      .about = "Is LayerNorm's centring redundant in a pre-norm Transformer?",
+                      .about = "Is LayerNorm's centring redundant in a Transformer?",
                       .example = "centering --corpus synthetic --seeds 1",
                       .page = "studies/centering/README.md",
                       .presets = {{"quick", "five seeds, 250 steps"},

@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
   Config config;
   const Program program{.name = "rank_collapse",
                         .about =
-                            "Do the positions of a sequence become equal in a deep stack of attention?\n"
+                            "Do positions become equal in a deep attention stack?\n"
                             "And what stops it: skips, an MLP, norms? After Dong et al. 2021.",
                         .example = "rank_collapse --kinds attention,attention.mlp.norm --depth 6",
                         .page = "studies/rank_collapse/README.md",
