@@ -157,9 +157,8 @@ TEST_CASE("of the files that a summary lists, a run removes those alone that its
     CAPTURE(heading);
     plant("decay_study", heading);
     ran("decay_study", "--tiny --force --out r", folder.path());
-    CHECK(names_in(folder / "r") ==
-          Names{"layers.csv", "notes.txt", "run.h5", "run.log", "seeds.csv", "summary.json", "thesis.csv",
-                "trainings.csv"});
+    CHECK(names_in(folder / "r") == Names{"layers.csv", "notes.txt", "run.h5", "run.log", "seeds.csv",
+                                          "summary.json", "thesis.csv", "trainings.csv"});
     CHECK(file_text(folder / "r/layers.csv") != "mine");
     for (const char* name : {"notes.txt", "seeds.csv", "thesis.csv"})
       CHECK(file_text(folder / "r/" + name) == "mine");
