@@ -11,7 +11,7 @@ namespace isobar::doubt {
 // where no number needs it, and no layers above the last one that is printed.
 std::vector<double> measured(const decay::Config& net, std::span<const Number> numbers, int64_t seed);
 
-// The same for seeds first, first + 1, …, side by side on all threads.
+// Of seeds first, first + 1, …, in parallel on all threads; a row for each seed.
 std::vector<std::vector<double>> measured(const decay::Config& net, std::span<const Number> numbers,
                                           int64_t first, int64_t seeds);
 

@@ -15,8 +15,8 @@
 //     void values(RowFields& f) { f("accuracy", accuracy), f("losses", losses); }
 //   };
 //
-// or a number, a vector of them, or NamedValues. Rows are trained side by side, one on each thread, in the order of the list: begin with
-// the long ones. A training has serial loops (core/serial_loops.h), so its bits depend neither on the number of threads
+// or a number, a vector of them, or NamedValues. Rows are trained side by side, one on each thread, in the order of the
+// list: begin with the long ones. A training has serial loops (core/serial_loops.h), so its bits depend neither on the number of threads
 // nor on what runs beside it; it must not touch the Run, nor anything that another one changes. It does not see the
 // caller's tape. Times that it measures, and statistics of memory, are those of all that run now.
 //

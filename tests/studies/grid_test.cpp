@@ -23,14 +23,18 @@ std::vector<Json> rows_of(int64_t n) {
   return rows;
 }
 
+Outcome outcome_of(const std::string& folder, const std::function<void(Run&)>& body,
+                   std::vector<std::string> words) {
+  Study study;
+  study.body = body;
+  words.insert(words.end(), {"--out", folder});
+  return study.run(words);
+}
+
 // Runs a body of a study, which must end with 0, and returns what it said.
 std::string run_body(const std::string& folder, const std::function<void(Run&)>& body,
                      const std::vector<std::string>& words = {}) {
-  Study study;
-  study.body = body;
-  std::vector<std::string> all = words;
-  all.insert(all.end(), {"--out", folder});
-  const Outcome outcome = study.run(all);
+  const Outcome outcome = outcome_of(folder, body, words);
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   return outcome.out;
@@ -39,11 +43,7 @@ std::string run_body(const std::string& folder, const std::function<void(Run&)>&
 // The sentence with which it is refused.
 std::string refusal(const std::string& folder, const std::function<void(Run&)>& body,
                     const std::vector<std::string>& words = {}) {
-  Study study;
-  study.body = body;
-  std::vector<std::string> all = words;
-  all.insert(all.end(), {"--out", folder});
-  const Outcome outcome = study.run(all);
+  const Outcome outcome = outcome_of(folder, body, words);
   CHECK(outcome.code == 2);
   return outcome.err;
 }

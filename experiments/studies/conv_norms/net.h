@@ -1,7 +1,8 @@
 // ConvNet: a small residual convolutional net for digits, with a norm after each convolution, or without.
 //
-//   x (B, 784) → (B, 1, 28, 28) → Conv2d(1, C, 3, stride 2), N, ReLU → blocks, the first half of them on 14 × 14 positions,
-//   avg_pool2d(2), the others on 7 × 7 → the mean of each channel → Linear → logits (B, 10)
+//   x (B, 784) → (B, 1, 28, 28) → Conv2d(1, C, 3, stride 2), N, ReLU
+//     → blocks, the first half of them on 14 × 14 positions, avg_pool2d(2), the others on 7 × 7
+//     → the mean of each channel → Linear → logits (B, 10)
 //
 // A block is relu(x + N(W2 ∗ relu(N(W1 ∗ x)))) (He et al. 2016), and Fixup's relu(x + s · W2 ∗ relu(W1 ∗ (x + b1) +
 // b2) + b3). B images, C channels, N the norm, ∗ a convolution of 3 × 3 without bias.
