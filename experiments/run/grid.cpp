@@ -317,9 +317,9 @@ struct Grid::Taking {
 
   Taking(Journal& of, const std::vector<Json>& all) : journal(of), rows(all), taken(all.size()) {
     std::set<std::string> seen;
-    for (const Json& row : rows) {
-      taken[keys.size()] =
-          !seen.insert(keys.emplace_back(key_of(row))).second;  // the first of two equal rows counts
+    for (size_t i = 0; i < rows.size(); ++i) {
+      keys.push_back(key_of(rows[i]));
+      taken[i] = !seen.insert(keys[i]).second;  // the first of two equal rows is trained, for both
     }
   }
 

@@ -113,10 +113,13 @@ TEST_CASE("two equal rows are one training") {
   run_body(folder / "run", [](Run& run) {
     Grid grid(run);
     std::atomic<int> trained = 0;
-    const std::vector<Json> rows = {rows_of(2)[1], rows_of(2)[0], rows_of(2)[1]};
-    const auto results = grid.train<double>(rows, [&](size_t) { return ++trained, 5.0; });
-    CHECK(results == std::vector<double>{5, 5, 5});
-    CHECK(trained == 2);
+    // Wherever the equal ones stand.
+    const Json a = rows_of(3)[0], b = rows_of(3)[1], c = rows_of(3)[2];
+    const std::vector<Json> rows = {a, a, b, a, c, c};
+    const auto results =
+        grid.train<double>(rows, [&](size_t i) { return ++trained, rows[i]["seed"].get<double>(); });
+    CHECK(results == std::vector<double>{0, 0, 1, 0, 2, 2});
+    CHECK(trained == 3);
   });
 }
 
