@@ -1,7 +1,7 @@
 // Which norms suit convolutional nets and small batches? A small residual net learns digits.
 //
-// Claims (claims.toml): BatchNorm is worse in small batches (C16; Wu & He 2018, arXiv 1803.08494: 10.6 points behind GroupNorm at
-// batch 2); it accelerates training (C17); LayerNorm does not depend on the batch (B28). The texts speak of
+// Claims: BatchNorm is worse in small batches (002 C16; Wu & He 2018, arXiv 1803.08494: 10.6 points behind GroupNorm at
+// batch 2); it accelerates training (002 C17); LayerNorm does not depend on the batch (001 B28). The texts speak of
 // images, large batches and BatchNorm; norm_motives asks the same of nets of Linears.
 //
 //   conv_norms                expected: README.md, "Predicted"; 2 minutes
