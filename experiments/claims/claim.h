@@ -29,15 +29,22 @@ struct Part {
   bool of_ladder = false;  // its own run is a ladder, which `verify --full --ladder` makes
 
   bool reads(const std::string& name) const { return run == name || (!reach.empty() && reach_run == name); }
-  // Its keys in the values of this run; `rungs`: how many a ladder has.
+  // The keys of a value on each of so many rungs of a ladder.
+  static std::vector<std::string> on_rungs(const std::string& key, size_t rungs) {
+    std::vector<std::string> keys;
+    for (size_t rung = 1; rung <= rungs; ++rung) keys.push_back(key + ".rung" + std::to_string(rung));
+    return keys;
+  }
+  // All keys that it reads in the values of this run: its own, and those of its reach. `rungs`: how many a ladder has.
   std::vector<std::string> keys_in(const std::string& name, size_t rungs) const {
     std::vector<std::string> keys;
-    if (run == name && !pooled) keys.push_back(key);
-    if (run == name && !minus.empty()) keys.push_back(minus);
-    for (size_t rung = 1; run == name && pooled && rung <= rungs; ++rung)
-      keys.push_back(key + ".rung" + std::to_string(rung));
-    for (size_t rung = 1; reach_run == name && rung <= rungs; ++rung)
-      for (const std::string& one : reach) keys.push_back(one + ".rung" + std::to_string(rung));
+    const auto add = [&](std::vector<std::string> more) {
+      std::ranges::move(more, std::back_inserter(keys));
+    };
+    if (run == name) add(pooled ? on_rungs(key, rungs) : std::vector{key});
+    if (run == name && !minus.empty()) add({minus});
+    if (reach_run == name)
+      for (const std::string& one : reach) add(on_rungs(one, rungs));
     return keys;
   }
 };

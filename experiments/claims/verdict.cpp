@@ -17,8 +17,11 @@ std::vector<int64_t> looks_at(const Part& part, std::set<int64_t> looks, const R
   return {looks.begin(), looks.end()};
 }
 
-// Whether the study measures functions, not nets: what it finds holds in any net.
-bool is_of_functions(const std::string& study) { return study == "norm_properties"; }
+// Whether the value is of a function, or a count of what it does, and not of a net: it holds in any net.
+bool is_of_functions(const std::string& study, const std::string& key) {
+  return study == "norm_properties" || study == "norm_jacobian" || key.starts_with("reductions.") ||
+         key.starts_with("flops.") || key.starts_with("bytes.");
+}
 
 // What the run took: of a kept one its line says it, of one just made its timing.
 double seconds_of(const Json& summary) {
@@ -34,10 +37,10 @@ Range possible_values(const std::string& key) {
   return {-infinity, infinity};
 }
 
-// The values of all rungs; empty where the ladder lacks one of them.
+// The part's own values on all rungs, without those of its reach; empty where the ladder lacks one of them.
 std::vector<Spread> rungs_of(const Part& part, const Json& ladder, const Json& measured) {
   std::vector<Spread> rungs;
-  for (const std::string& key : part.keys_in(part.run, ladder.value("rungs", Json::array()).size())) {
+  for (const std::string& key : Part::on_rungs(part.key, ladder.value("rungs", Json::array()).size())) {
     if (!measured.contains(key)) return {};
     rungs.push_back(spread_from(measured[key]));
   }
@@ -140,7 +143,10 @@ Phrase measured_text(const Finding& f) {
   Phrase text = value_text(f);
   if (seeds == 1 && f.part->predicate.rule == Rule::every_seed)
     text += {", one value, no error rate", "，仅一个值，没有误差率"};
-  if (seeds > 1) text += filled({", {} seeds", ", {} 个种子"}, seeds);
+  if (seeds > 1)
+    text += filled(f.part->pooled ? Phrase{", {} values on all rungs", "，各级共 {} 个值"}
+                                  : Phrase{", {} seeds", ", {} 个种子"},
+                   seeds);
   if (f.part->predicate.rule == Rule::median && seeds > 1) {
     const Range share = share_interval(f.reading.counted, f.seeds.n, error_rate / 4);
     text += filled({", {} of them as asked, a share of {} to {}", "，其中 {} 个符合要求，占比 {} 至 {}"},
@@ -352,10 +358,10 @@ std::string where_of(const Claim& claim, const std::vector<Finding>& findings) {
   std::optional<size_t> narrowest;
   for (const Finding& f : findings) {
     if (!f.not_run.empty()) continue;
-    const size_t place = !f.trained.en.empty()                           ? 3
-                         : f.part->predicate.rule == Rule::time          ? 2
-                         : is_count(*f.part) || is_of_functions(f.study) ? 0
-                                                                         : 1;
+    const size_t place = !f.trained.en.empty()                                        ? 3
+                         : f.part->predicate.rule == Rule::time                       ? 2
+                         : is_count(*f.part) || is_of_functions(f.study, f.part->key) ? 0
+                                                                                      : 1;
     narrowest = std::max(narrowest.value_or(0), place);
   }
   return narrowest ? where_words[*narrowest] : "";

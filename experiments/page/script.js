@@ -75,7 +75,7 @@ function meanings() {
 }
 
 function firstScreen() {
-  const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => part.n ?? 0)));
+  const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => (part.pooled ? 0 : part.n ?? 0))));
   const sources = Object.values(data.sources), own = sources.some((source) => source.file);
   const ids = chapters().map(([source]) => source.id), papers = !own && ids.length > 1 && ids.includes("005");
   const texts = papers
