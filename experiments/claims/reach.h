@@ -1,5 +1,5 @@
 // Reach: how far a verdict on trained nets goes. A ladder measures what the part reads on several rungs, each of
-// more compute than the one before (experiments/studies/ladder/); rules.md here has the words and how often they are wrong.
+// more compute than the one before; experiments/studies/ladder/README.md has the words and how often they are wrong.
 #pragma once
 
 #include "rules.h"

@@ -52,8 +52,8 @@ struct Judged {
   std::vector<Finding> findings = {};  // by part
 };
 
-// Of a measured claim: false where a part of one statement does not hold, else open where a part is, else true when
-// all parts hold, false when none does, and "depends" when some do. What a note leaves out changes no verdict.
+// Of a measured claim: false if a part of one statement does not hold; open if a control is undecided; depends if some
+// parts hold and others do not; else open if a part is; else true, no difference or false. What a note leaves out changes no verdict.
 Judged judge(const Claim& claim, const Runs& runs);
 
 // "holds", "does not hold", "open".

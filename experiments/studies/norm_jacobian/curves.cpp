@@ -143,19 +143,20 @@ void measure_dyt(Measurements& measurements, int64_t d, const Rng& rng) {
 void measure_dyt_as_dyt_sqrtd(Measurements& measurements, int64_t d, const Rng& rng) {
   DyTSqrtD explicit_root = in_f64(DyTSqrtD(d));
   DyT absorbed = in_f64(DyT(d));
-  const double inv_rho = explicit_root.inv_rho.item();
   const std::string slope = fmt::format("slope_at_0.d{}.", d);
   measurements.add(slope + "dyt_default", slope_at_0(absorbed, d), 0.5);
   measurements.add(slope + "dyt_sqrtd_default", slope_at_0(explicit_root, d), 1);
 
-  fill(absorbed.alpha, inv_rho / root(d));
+  const double rho = 1.7;
+  fill(explicit_root.inv_rho, 1 / rho);
+  fill(absorbed.alpha, 1 / (rho * root(d)));
   fill(absorbed.weight, root(d));
-  measurements.add(slope + "dyt_as_dyt_sqrtd", slope_at_0(absorbed, d), 1);
+  measurements.add(slope + "dyt_as_dyt_sqrtd", slope_at_0(absorbed, d), 1 / rho);
   const std::string key = fmt::format("dyt_as_dyt_sqrtd.d{}", d);
   const Vector x = rng.split("x").normal({d}, 0, root(d), Dtype::f64).to_vector<double>();
   measurements.add(key + ".max_abs_diff", max_difference(apply(absorbed, d, x), apply(explicit_root, d, x)),
                    0);
-  measurements.add(key + ".alpha", absorbed.alpha.item(), 1 / root(d));
+  measurements.add(key + ".alpha", absorbed.alpha.item(), 1 / (rho * root(d)));
   measurements.add(key + ".weight", absorbed.weight.at({0}), root(d));
 }
 

@@ -19,7 +19,7 @@ void measure_odes(Measurements& measurements, int64_t d, Run& run);
 // tanh²(αx)) x.
 void measure_dyt(Measurements& measurements, int64_t d, const Rng& rng);
 
-// "dyt_as_dyt_sqrtd.d<d>.…": DyT with α = 1/(ρ√d) and weight √d against DyTSqrtD, ρ = 1; and the slope with
+// "dyt_as_dyt_sqrtd.d<d>.…": DyT with α = 1/(ρ√d) and weight √d against DyTSqrtD, ρ = 1.7; and the slope with
 // which each starts.
 void measure_dyt_as_dyt_sqrtd(Measurements& measurements, int64_t d, const Rng& rng);
 
