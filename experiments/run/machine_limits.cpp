@@ -33,21 +33,6 @@ double product_rate() {
   return products.flops() / fastest(products);
 }
 
-double triad_rate(int64_t bytes) {
-  constexpr int64_t triad_grain = 16384;
-  const int64_t n = bytes / 12;
-  Tensor sum = zeros({n});
-  const Tensor x = ones({n}), y = ones({n});
-  float* const a = raw::write<float>(sum);
-  const float *const b = x.data<float>(), *const c = y.data<float>();
-  const double seconds = fastest([&] {
-    parallel_for(n, triad_grain, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) a[i] = b[i] + 0.5f * c[i];
-    });
-  });
-  return static_cast<double>(bytes) / seconds;
-}
-
 }  // namespace
 
 LimitProducts::LimitProducts()
@@ -75,11 +60,28 @@ double MachineLimits::bandwidth(double bytes) const {
   return triads.back().rate;
 }
 
+double triad_rate(double bytes) {
+  constexpr int64_t triad_grain = 16384;
+  const auto n = static_cast<int64_t>(bytes / 12);
+  Tensor sum = zeros({n});
+  const Tensor x = ones({n}), y = ones({n});
+  float* const a = raw::write<float>(sum);
+  const float *const b = x.data<float>(), *const c = y.data<float>();
+  const double seconds = fastest([&] {
+    parallel_for(n, triad_grain, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) a[i] = b[i] + 0.5f * c[i];
+    });
+  });
+  return bytes / seconds;
+}
+
 MachineLimits measure_limits() {
   constexpr int64_t kib = 1024, mib = 1024 * kib;
   MachineLimits limits{.threads = threads(), .product = product_rate(), .triads = {}};
-  for (const int64_t bytes : {24 * kib, 512 * kib, 4 * mib, 24 * mib, 128 * mib})
-    limits.triads.push_back({static_cast<double>(bytes), triad_rate(bytes)});
+  for (const int64_t bytes : {24 * kib, 512 * kib, 4 * mib, 24 * mib, 128 * mib}) {
+    const auto size = static_cast<double>(bytes);
+    limits.triads.push_back({size, triad_rate(size)});
+  }
   return limits;
 }
 

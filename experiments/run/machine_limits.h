@@ -39,5 +39,7 @@ struct MachineLimits {
 };
 
 MachineLimits measure_limits();
+// Bytes a second of one triad over arrays of so many bytes together (12 at least).
+double triad_rate(double bytes);
 
 }  // namespace isobar

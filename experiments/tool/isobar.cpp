@@ -45,6 +45,7 @@ const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
       {"verify", "run the studies that claims need, judge every claim", verbs::verify},
       {"doubt", "can printed numbers come from this code?", verbs::doubt},
+      {"bench", "how fast is it here? limits, and steps beside them", verbs::bench},
       {"report", "write a page of finished runs: claims and charts", verbs::report},
       {"facts", "write claims, verdicts, runs and studies as JSON", verbs::facts},
       {"watch", "show the progress of a run of train_lm", verbs::watch},

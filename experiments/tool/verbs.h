@@ -14,6 +14,7 @@ using Words = std::vector<std::string>;
 
 int verify(const Words& words);
 int doubt(const Words& words);
+int bench(const Words& words);
 int report(const Words& words);
 int facts(const Words& words);
 int watch(const Words& words);

@@ -35,6 +35,30 @@ TEST_CASE("bench prints the environment and then a case a line") {
   CHECK(run.err.empty());
 }
 
+TEST_CASE("isobar bench has six steps, each beside the limit of its kind") {
+  const Outcome run = ran("isobar", "bench --seconds 0.01 --threads 2 --json");
+  const auto found = nlohmann::json::parse(run.out);
+  CHECK(found["threads"] == 2);
+  CHECK(found["triads"].size() == 5);
+  CHECK(found["features"].get<std::string>().find("f32 in a register") != std::string::npos);
+  CHECK(found["rows"].size() == 6);
+  for (const auto& row : found["rows"]) {
+    CAPTURE(row["step"]);
+    const bool multiplies = row.contains("flops_per_second");
+    const double rate = row[multiplies ? "flops_per_second" : "bytes_per_second"];
+    CHECK(row["seconds"].get<double>() > 0);
+    CHECK(row["share"].get<double>() == doctest::Approx(rate / row["limit"].get<double>()));
+  }
+  // x is read and y written, dy and x are read and dx written: five arrays of 8192 × 768 numbers of 4 bytes.
+  const auto& norm = found["rows"][0];
+  CHECK(norm["bytes_per_second"].get<double>() * norm["seconds"].get<double>() ==
+        doctest::Approx(5.0 * 8192 * 768 * 4));
+  // A weight of 64 × 32 × 3 × 3 numbers at 64 × 28 × 28 positions: twice 3 products.
+  const auto& convolution = found["rows"][3];
+  CHECK(convolution["flops_per_second"].get<double>() * convolution["seconds"].get<double>() ==
+        doctest::Approx(6.0 * 64 * 32 * 9 * 64 * 28 * 28));
+}
+
 // AddressSanitizer takes the small objects' lists away, so that steps hold and ask for more.
 #ifndef WITH_ASAN
 TEST_CASE("small steps ask for no more memory than was kept of them") {
