@@ -136,17 +136,23 @@ struct Made {
 };
 Made made_by(const Command& command) {
   Made made;
-  const Place first(command);
-  first.call(" --force");
-  made.folders = folders_in(first.run());
-  const Place second(command);
-  for (const std::string& name : made.folders) fs::create_directories(second.run() / name);
-  Watcher watcher(second.run());
-  const Outcome outcome = second.call(" --force");
-  INFO(command.program, ": ", outcome.err);
-  CHECK((outcome.code == 0 || outcome.code == 3));  // 3: its images are not here
-  for (const std::string& name : watcher.seen())
-    if (!made.folders.contains(name)) made.files.insert(name);
+  // A watcher sees what appears in folders that were there when it began: where the command makes some, it is watched
+  // once more, with these there.
+  const auto watched = [&] {
+    const Place place(command);
+    for (const std::string& name : made.folders) fs::create_directories(place.run() / name);
+    const Names before = folders_in(place.run());
+    Watcher watcher(place.run());
+    const Outcome outcome = place.call(" --force");
+    INFO(command.program, ": ", outcome.err);
+    CHECK((outcome.code == 0 || outcome.code == 3));  // 3: its images are not here
+    made.folders = folders_in(place.run());
+    made.files.clear();
+    for (const std::string& name : watcher.seen())
+      if (!made.folders.contains(name)) made.files.insert(name);
+    return made.folders == before;
+  };
+  if (!watched()) CHECK(watched());
   return made;
 }
 
