@@ -483,6 +483,10 @@ What differs most:
 - Dtypes are never promoted: operands of one op have the same dtype. `tensor({0, 2}, Dtype::i64)` makes indices.
 - Random numbers need no global seed: an `Rng` is split by name for each use, `rng.split("fc1")`.
 - A layer lists its tensors and parts in `fields()`; nothing is registered by assignment.
+- Some functions are short compositions: `log(x) / std::log(2.0)` for `log2`; `rng.uniform(shape) < p` for `bernoulli`;
+  `argmax(logits - log(-log(rng.uniform(logits.shape()))), -1)` for one draw of `multinomial` from the softmax of `logits`
+  (Gumbel's maximum). A CSV file becomes a `.npy` file by `numpy.save("x.npy", numpy.loadtxt("x.csv", delimiter=","))`, and
+  `read_npy` reads it. There is no `atan`.
 
 | in PyTorch | here |
 |---|---|

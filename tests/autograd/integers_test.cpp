@@ -49,6 +49,20 @@ TEST_CASE("integers have a largest and a smallest element, and can be selected")
   CHECK(roll(x, 1, -1).to_vector<int64_t>() == std::vector<int64_t>{3, 1, -2, -6, 4, 5});
 }
 
+// docs/reference/pytorch.md names these compositions.
+TEST_CASE("log2, Bernoulli and multinomial draws are short compositions") {
+  CHECK((log(tensor({0.125, 1, 8}, Dtype::f64)) / std::log(2.0)).to_vector<double>() ==
+        std::vector<double>{-3, 0, 3});
+  constexpr int64_t n = 20'000;
+  const Rng rng(0);
+  // Within four standard errors of p.
+  CHECK(std::abs(mean(rng.split("mask").uniform({n}) < 0.3).item() - 0.3) < 4 * std::sqrt(0.3 * 0.7 / n));
+  const Tensor logits = broadcast_to(log(tensor({0.5, 0.3, 0.2})), {n, 3});
+  const Tensor drawn = argmax(logits - log(-log(rng.split("draw").uniform(logits.shape()))), -1);
+  for (const auto& [index, p] : {std::pair{0, 0.5}, {1, 0.3}, {2, 0.2}})
+    CHECK(std::abs(mean(drawn == index).item() - p) < 4 * std::sqrt(p * (1 - p) / n));
+}
+
 TEST_CASE("one type names the dimensions of a reduction") {
   const Tensor x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
   const int64_t last = 1;
