@@ -152,6 +152,9 @@ TEST_CASE("a value may be the difference of two of one run, and of all rungs of 
   // Its reach, which may be values of the same run, counts nothing.
   claim.parts[0].reach = {"adamw.a", "muon.a"};
   claim.parts[0].reach_run = "r";
+  Json& rungs = runs.summaries["r"]["rungs"];
+  for (size_t i = 0; i < 3; ++i)
+    rungs[i] = {{"name", {{"en", fmt::format("{} wide", 48 + i)}}}, {"log2_compute", i}};
   for (const char* rung : {".rung1", ".rung2", ".rung3"})
     measured["muon.a" + std::string(rung)] = to_json(spread_of(std::vector<double>{-1, -2, -3, -4, -5}));
   CHECK(holds(judge(claim, runs).reason.en, "15 values on all rungs, 14 of them as asked, a share of 0."));
