@@ -191,7 +191,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
       session.drop_step(train_set.random_batch(rows, draws), masks);
     }
     step_ms[static_cast<size_t>(step - first) % step_ms.size()] = 1e3 * seconds_since(step_start);
-    const bool evaluated = (step + 1) % config.eval_interval == 0 && step + 1 < config.max_iters;
+    const bool evaluated = (step + 1) % config.eval_interval == 0 || step + 1 == config.max_iters;
     double val = std::nan("");
     if (evaluated) val = mean_loss(model, validation, config.eval_iters, config.batch_size, batch_rng, ranks);
     run.record_step({{"loss", gradients.loss},
@@ -231,7 +231,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
              .skipped_steps = session.skipped_steps(),
              .train_loss = train_loss,
              .val_loss = val_loss,
-             .best_val_loss = std::min(session.best_val_loss(), val_loss),
+             .best_val_loss = session.best_val_loss(),
              .sample = std::move(sample)});
   expect_results(run, config, corpus, val_loss);
 }

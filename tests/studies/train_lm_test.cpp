@@ -1,10 +1,12 @@
 // train_lm as its users meet it: the built program, run on real text.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <numeric>
 
+#include "../../experiments/lm/checkpoints/checkpoint.h"
 #include "../../experiments/lm/training/config.h"
 #include "../../experiments/lm/training/corpus.h"
 #include "../../nn/model.h"
@@ -58,6 +60,18 @@ TEST_CASE("train_lm's summary, HDF5 file and log hold what its loop saw") {
   }
   CHECK(rows >= 4 * 30);
   CHECK_FALSE(holds(run.outcome.out + run.outcome.err, ": std "));
+}
+
+TEST_CASE(
+    "a training shorter than its evaluation interval has one validation loss, and a best checkpoint of it") {
+  const StudyRun run("train_lm", tiny + " --eval_interval 100");
+  const std::vector<double> losses = run.series("val_loss").to_vector<double>();
+  REQUIRE(losses.size() == 12);
+  CHECK(std::ranges::count_if(losses, [](double loss) { return std::isfinite(loss); }) == 1);
+  CHECK(run.summary["best_val_loss"] == losses.back());
+  const Checkpoint best = load_checkpoint(run.folder / "run/checkpoints/best.safetensors");
+  CHECK(best.step == 12);
+  CHECK(best.best_val_loss == losses.back());
 }
 
 TEST_CASE("run.h5 has the shares of every module's values at each log step, and the summary some of them") {
