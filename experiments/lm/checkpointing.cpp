@@ -30,8 +30,8 @@ std::vector<std::string> folders_of_seeds(const std::string& folder) {
 }
 
 // Settings of a run that may differ when it goes on.
-const std::vector<std::string> may_differ = {"corpus", "as_is",  "checkpoint_interval",
-                                             "keep",   "on_nan", "anomaly"};
+const std::vector<std::string> may_differ = {"corpus", "as_is",  "checkpoint_interval", "keep", "patience",
+                                             "on_nan", "anomaly"};
 
 const char* const products_key = "products";  // in the origin of a run that OpenBLAS multiplied
 
@@ -157,6 +157,7 @@ void Session::go_on(LanguageModel& model) {
   }
   now_.step = then.step;
   now_.best_val_loss = then.best_val_loss;
+  now_.best_step = then.best_step;
   now_.skipped_steps = then.skipped_steps;
   if (goes_on_in_place(run_)) saved_step_ = then.step;
   run_.say("going on after step {} of {}\n", now_.step, config_.max_iters);
@@ -229,7 +230,7 @@ void Session::drop_step(const Batch& batch, const Rng& masks) {
 void Session::finish_step(double val_loss) {
   ++now_.step;
   const bool best = val_loss < now_.best_val_loss;
-  if (best) now_.best_val_loss = val_loss;
+  if (best) now_.best_val_loss = val_loss, now_.best_step = now_.step;
   const bool due = config_.checkpoint_interval > 0 && now_.step % config_.checkpoint_interval == 0;
   keep_buffers();
   save({.step = due, .best = best});

@@ -40,6 +40,12 @@ class Session {
   int64_t steps_done() const { return now_.step; }
   int64_t skipped_steps() const { return now_.skipped_steps; }
   double best_val_loss() const { return now_.best_val_loss; }
+  int64_t best_step() const { return now_.best_step; }
+  // Whether the last --patience evaluations, all at multiples of eval_interval, did not lower the validation loss.
+  bool out_of_patience() const {
+    const int64_t since = now_.step / config_.eval_interval - now_.best_step / config_.eval_interval;
+    return config_.patience > 0 && since >= config_.patience;
+  }
 
  private:
   void go_on(LanguageModel& model);

@@ -1,5 +1,8 @@
 #include "seeds.h"
 
+#include <algorithm>
+#include <ranges>
+
 #include "../../data/json_text.h"
 #include "../../data/metrics_file.h"
 #include "../../data/utf8_stream.h"
@@ -44,8 +47,13 @@ Json read_summary(const std::string& folder) {
   return summary;
 }
 
-SeedResult read_back(const std::string& folder, int64_t seed, int64_t steps) {
+SeedResult read_back(const std::string& folder, int64_t seed, int64_t max_iters) {
   const Json summary = read_summary(folder);
+  const Json iterations = summary.value("iterations", Json());
+  check(iterations.is_number_integer() && iterations > 0 && iterations <= max_iters,
+        "--seeds: {}/summary.json: iterations: wanted a number from 1 to {}, got {}; begin anew with --force",
+        folder, max_iters, one_line(iterations.dump()));
+  const auto steps = iterations.get<int64_t>();
   MetricsLog log(folder + "/metrics.jsonl");
   log.read();
   const auto loss = [&](const char* name) {
@@ -118,11 +126,17 @@ Found found_in(Run& run, const RunOptions& options, const Json& now) {
   return Found::part;
 }
 
+// The steps that all seeds took; --patience stops each at its own.
+size_t common_steps(const std::vector<SeedResult>& all) {
+  return std::ranges::min(all |
+                          std::views::transform([](const SeedResult& one) { return one.training.size(); }));
+}
+
 // The median over the seeds with their range, at the steps that all have a value for.
 PlotCurve median_curve(const Phrase& label, const std::vector<SeedResult>& all,
                        std::vector<double> SeedResult::*values, double first) {
   PlotCurve curve{label};
-  for (size_t step = 0; step < (all.front().*values).size(); ++step) {
+  for (size_t step = 0; step < common_steps(all); ++step) {
     const Spread spread = spread_over(all, [&](const SeedResult& one) { return (one.*values)[step]; });
     if (std::isnan(spread.median)) continue;
     curve.add(static_cast<double>(step) + first, spread);
@@ -138,7 +152,7 @@ void summarize(Run& run, const std::vector<SeedResult>& all) {
     csv.row({one.seed, one.train_loss, one.val_loss, one.best_val_loss});
   }
   run.file().write("/seeds", names);
-  for (size_t step = 0; step < all.front().training.size(); ++step) {
+  for (size_t step = 0; step < common_steps(all); ++step) {
     run.record("loss", values_of(all, [&](const SeedResult& one) { return one.training[step]; }));
     run.record("val_loss", values_of(all, [&](const SeedResult& one) { return one.validation[step]; }));
   }

@@ -67,7 +67,7 @@ double seconds_since(Clock::time_point start) {
 
 struct Results {
   int64_t parameters;
-  int64_t skipped_steps;
+  int64_t steps, best_step, skipped_steps;
   double train_loss, val_loss, best_val_loss;
   std::string sample;
 };
@@ -76,11 +76,12 @@ void summarize(Run& run, const LmConfig& config, const Corpus& corpus, const Res
   const double bits = results.val_loss / std::numbers::ln2 * tokens_per_character(corpus);
   Json& summary = run.summary();
   summary["parameters"] = results.parameters;
-  summary["iterations"] = config.max_iters;
+  summary["iterations"] = results.steps;
   summary["skipped_steps"] = results.skipped_steps;
   summary["train_loss"] = results.train_loss;
   summary["val_loss"] = results.val_loss;
   summary["best_val_loss"] = results.best_val_loss;
+  summary["best_step"] = results.best_step;
   summary["perplexity"] = std::exp(results.val_loss);
   summary["bits_per_char"] = bits;
   if (corpus.language) {
@@ -163,7 +164,7 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   SaturationProbe shares;
   memory::reset_peak();
 
-  for (int64_t step = first; step < config.max_iters; ++step) {
+  for (int64_t step = first; step < config.max_iters && !session.out_of_patience(); ++step) {
     const Clock::time_point step_start = Clock::now();
     const Rng draws = rng.split("batch").split(step);
     const Batch batch = train_set.random_batch(mine, draws);
@@ -208,6 +209,11 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   }
   session.save();
   progress.clear();
+  if (session.steps_done() < config.max_iters)
+    run.say("stopped after step {}: in {} evaluations the val loss was never below {:.3f}, that of step {}\n",
+            session.steps_done(), config.patience, session.best_val_loss(), session.best_step());
+  step_ms.resize(static_cast<size_t>(std::clamp<int64_t>(
+      session.steps_done() - first, 1, std::ssize(step_ms))));  // after an early stop, fewer
   run.timing()["step_ms"] = spread_of(step_ms).median;
   run.timing()["tokens_per_second"] = tokens_per_second();
   run.timing()["train_s"] = seconds_since(began);
@@ -228,6 +234,8 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
                                                  rng.split("sample"))));
   summarize(run, config, corpus,
             {.parameters = parameter_count(model),
+             .steps = session.steps_done(),
+             .best_step = session.best_step(),
              .skipped_steps = session.skipped_steps(),
              .train_loss = train_loss,
              .val_loss = val_loss,

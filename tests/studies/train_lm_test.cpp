@@ -74,6 +74,35 @@ TEST_CASE(
   CHECK(best.best_val_loss == losses.back());
 }
 
+TEST_CASE("--patience ends a training whose validation loss no longer falls, also when it is resumed") {
+  // At a learning rate of zero no evaluation is below the first one.
+  const std::string still =
+      tiny +
+      " --max_iters 40 --learning_rate 0 --min_lr 0 --weight_decay 0 --eval_interval 4 --checkpoint_interval 3";
+  const TemporaryFolder folder;
+  const auto results = [&](const std::string& name) { return results_in(folder / name); };
+  const Outcome whole = ran("train_lm", still + " --patience 3 --out a", folder.path());
+  CHECK(holds(whole.out, "stopped after step 16: in 3 evaluations the val loss was never below "));
+  CHECK(results("a")["iterations"] == 16);
+  CHECK(results("a")["best_step"] == 4);
+  CHECK(load_checkpoint(folder / "a/checkpoints/best.safetensors").step == 4);
+  CHECK(load_checkpoint(folder / "a/checkpoints/step_000016.safetensors").step == 16);
+
+  // Killed between the evaluations, it stops at the same step.
+  std::filesystem::copy(folder / "a", folder / "b", std::filesystem::copy_options::recursive);
+  std::filesystem::remove(folder / "b/checkpoints/step_000016.safetensors");
+  std::filesystem::rename(folder / "b/summary.json", folder / "b/summary.partial.json");
+  CHECK(holds(ran("train_lm", "--resume b", folder.path()).out, "going on after step 15 of 40"));
+  CHECK(results("b") == results("a"));
+  CHECK(file_text(folder / "b/loss.csv") == file_text(folder / "a/loss.csv"));
+
+  // Seeds may stop at different steps; their curves have the steps of all.
+  ran("train_lm", still + " --patience 2 --seeds 2 --out s", folder.path());
+  CHECK(Hdf5File::open(folder / "s/run.h5").read("/series/loss").shape() == Shape{12, 2});
+  check_refused("train_lm", tiny + " --patience 2",
+                "--patience: wanted less than the 2 evaluations of 12 steps, got 2");
+}
+
 TEST_CASE("run.h5 has the shares of every module's values at each log step, and the summary some of them") {
   const StudyRun run("train_lm", tiny + " --log_interval 1 --max_iters 30");
   const auto modules =

@@ -59,11 +59,14 @@ Checkpoint parse(const Safetensors& file) {
   checkpoint.lines = {checkpoint.step, lines_of_modules(file), text_or_none("metrics_sum"),
                       text_or_none("modules_sum")};
   checkpoint.origin = text_or_none("origin");
+  if (file.metadata.contains("best_step")) checkpoint.best_step = stored_number<int64_t>(file, "best_step");
   const int64_t steps = config_of(checkpoint).max_iters;
   check(checkpoint.step >= 0 && checkpoint.step <= steps, "wanted a step from 0 to {}, got {}", steps,
         checkpoint.step);
   check(checkpoint.skipped_steps >= 0 && checkpoint.skipped_steps <= checkpoint.step,
         "wanted from 0 to {} skipped steps, got {}", checkpoint.step, checkpoint.skipped_steps);
+  check(checkpoint.best_step >= 0 && checkpoint.best_step <= checkpoint.step,
+        "wanted a best_step from 0 to {}, got {}", checkpoint.step, checkpoint.best_step);
   check(checkpoint.lines.modules >= Run::Lines::unknown && checkpoint.lines.modules <= checkpoint.step,
         "wanted from 0 to {} module_lines, got {}", checkpoint.step, checkpoint.lines.modules);
   return checkpoint;
@@ -117,6 +120,7 @@ std::string checkpoint_bytes(const Checkpoint& checkpoint) {
                    {"step", std::to_string(checkpoint.step)},
                    {"key", std::to_string(checkpoint.key)},
                    {"best_val_loss", fmt::format("{}", checkpoint.best_val_loss)},
+                   {"best_step", std::to_string(checkpoint.best_step)},
                    {"skipped_steps", std::to_string(checkpoint.skipped_steps)},
                    {"corpus", checkpoint.corpus},
                    {"module_lines", std::to_string(checkpoint.lines.modules)}};

@@ -25,6 +25,7 @@ struct Checkpoint {
   uint64_t key = 0;                         // of the run's generator
   std::vector<NamedTensor> optimizer = {};  // named_state(optimizer): moments and step counts
   double best_val_loss = std::numeric_limits<double>::infinity();
+  int64_t best_step = 0;      // steps done when it was measured
   int64_t skipped_steps = 0;  // for numbers that were not finite
   std::string corpus = "";    // checksum of the tokens that the run learns from
   Run::Lines lines = {};      // of the run's metrics.jsonl and modules.jsonl

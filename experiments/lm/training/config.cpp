@@ -92,6 +92,8 @@ void LmConfig::fields(Fields& f) {
     {"own", "openblas"});
   f("eval_interval", eval_interval, "steps between evaluations", at_least(1));
   f("eval_iters", eval_iters, "batches in an evaluation (in the last one up to 200)", at_least(1));
+  f("patience", patience,
+    "stop after so many evaluations in a row that did not lower the validation loss (0: never)", at_least(0));
   f("log_interval", log_interval, "steps between two log steps, at which every module is measured",
     at_least(1));
   f("checkpoint_interval", checkpoint_interval, "steps between checkpoints (0: only at the end)",
@@ -112,6 +114,9 @@ void LmConfig::check_together() const {
   check(schedule != "wsd" || warmup_iters + decay_iters <= max_iters,
         "--decay_iters: wanted at most max_iters - warmup_iters ({}), got {}", max_iters - warmup_iters,
         decay_iters);
+  check(patience == 0 || patience < (max_iters + eval_interval - 1) / eval_interval,
+        "--patience: wanted less than the {} evaluations of {} steps, got {}; lower --eval_interval ({})",
+        (max_iters + eval_interval - 1) / eval_interval, max_iters, patience, eval_interval);
   check(n_embd % n_head == 0, "--n_embd: wanted a multiple of n_head ({}), got {}", n_head, n_embd);
   check(n_kv_head == 0 || n_head % n_kv_head == 0, "--n_kv_head: wanted a divisor of n_head ({}), got {}",
         n_head, n_kv_head);

@@ -58,6 +58,7 @@ struct LmConfig : HasFields {
 
   int64_t eval_interval = 250;
   int64_t eval_iters = 20;
+  int64_t patience = 0;  // 0: all max_iters steps
   int64_t log_interval = 50;
   int64_t checkpoint_interval = 250;
   int64_t seeds = 1;
