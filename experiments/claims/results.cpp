@@ -15,26 +15,34 @@ const Claim* builtin(const Claim& claim) {
   return found == table.end() ? nullptr : *found;
 }
 
-// The verdict of the kept values, where this run could not settle the claim of one of the texts.
+// What the kept values say of the claim of one of the texts that this run did not settle: the verdict, where it was
+// measured, and in "parts" those that were not run here, null for the others. Null where they say nothing more.
 Json kept_verdict(const Judged& judged) {
   static const Runs runs = Kept::shipped().runs(builtin_claims());
+  const std::string& word = judged.verdict;
   const bool mistaken = std::ranges::any_of(judged.findings, &Finding::mistaken);
-  if ((judged.verdict != "open" && judged.verdict != "not tested") || judged.findings.empty() || mistaken)
+  if ((word != "open" && word != "not tested" && word != to_come) || judged.findings.empty() || mistaken)
     return {};
   const Claim* claim = builtin(*judged.claim);
   if (claim == nullptr) return {};
   const Judged kept = judge_kept(*claim, runs);
-  if (kept.verdict == not_kept || kept.verdict == judged.verdict) return {};
-  return {{"verdict", kept.verdict},
-          {"detail", kept.detail.en},
-          {"detail_zh", kept.detail.in_chinese()},
-          {"reason", kept.reason.en},
-          {"reason_zh", kept.reason.in_chinese()},
-          {"at", kept_at({claim}, Kept::shipped())}};
+  if (kept.verdict == not_kept) return {};
+  const Json all = to_json(kept);
+  Json json = {{"at", kept_at({claim}, Kept::shipped())}, {"parts", all["parts"]}};
+  for (const char* field : {"verdict", "detail", "detail_zh", "reason", "reason_zh", "how", "where",
+                            "trained_on", "trained_on_zh", "reach", "reach_zh"})
+    json[field] = all.value(field, "");
+  bool fills = false;
+  for (size_t i = 0; i < judged.findings.size(); ++i) {
+    const bool missing = !judged.findings[i].not_run.empty();
+    if (!missing) json["parts"][i] = Json();
+    fills |= missing;
+  }
+  return kept.verdict == word && !fills ? Json() : json;
 }
 
 std::string verdict_text(const Judged& judged, const Json& kept) {
-  if (kept.is_null()) return verdict_text(judged);
+  if (kept.is_null() || kept["verdict"] == judged.verdict) return verdict_text(judged);
   return fmt::format("{} (kept: {})", verdict_text(judged), kept["verdict"].get<std::string>());
 }
 
@@ -147,8 +155,8 @@ void Judging::print(const std::vector<const Row*>& rows) {
   }
   const bool measured =
       std::ranges::any_of(rows, [](const Row* row) { return !row->judged.findings.empty(); });
-  Table table = measured ? Table({"claim", "", "measured", "asked", "verdict"}, "llrll")
-                         : Table({"claim", "", "verdict"}, "lll");
+  Table table = measured ? Table({"id", "claim", "measured", "asked", "verdict"}, "llrll")
+                         : Table({"id", "claim", "verdict"}, "lll");
   for (const Row* row : rows)
     if (measured)
       add_claim(table, row->judged, verdict_text(row->judged, row->kept));
@@ -180,7 +188,7 @@ Json Judging::claims() const {
     }
     Json claim = to_json(judged);
     claim["scale"] = scale_;
-    claim["kept"] = row.kept;
+    claim["kept"] = row.settled ? row.kept : kept_verdict(judged);
     claims.push_back(std::move(claim));
   }
   for (const Json& claim : earlier_) claims.push_back(claim);
@@ -210,8 +218,17 @@ void Judging::publish() {
     no_source += !row.claim->no_source.en.empty();
   }
   run_.say("\n");
-  for (const auto& [word, count] : run_.summary()["counts"].items())
-    run_.say("{:4} {}\n", count.get<int64_t>(), word);
+  std::map<std::string, int64_t> all, of_kept;  // by verdict; the kept one where this run came to none
+  for (const Json& claim : claims()) {
+    const Json kept = claim.value("kept", Json());
+    const std::string word = (kept.is_null() ? claim : kept).value("verdict", "");
+    ++all[word];
+    if (!kept.is_null()) ++of_kept[word];
+  }
+  for (const std::string& word : verdict_words)
+    if (all[word] > 0)
+      run_.say("{:4} {}{}\n", all[word], word,
+               of_kept[word] > 0 ? fmt::format(" ({} kept)", of_kept[word]) : "");
   std::vector<const Claim*> shown;
   for (const Row& row : rows_)
     if (!row.kept.is_null()) shown.push_back(builtin(*row.claim));

@@ -38,7 +38,7 @@ class Judging {
     const Claim* claim;
     bool settled = false;
     Judged judged;
-    Json kept;  // the verdict of the kept values, where this run left the claim open; else null
+    Json kept;  // kept_verdict() of it
   };
   void print(const std::vector<const Row*>& rows);
   void print_parts(const Row& row);

@@ -223,7 +223,7 @@ bool says_yes(const std::string& question) {
   return answer == 'y' || answer == 'Y';
 }
 
-// What each of these runs of a stranger's files may take; nothing where the user lets them take all. Throws
+// What each of these runs of untrusted files may take; nothing where the user lets them take all. Throws
 // Error where one would take more memory, or all together more time.
 std::optional<Cost> bound(const std::vector<std::pair<const PlannedRun*, Cost>>& runs) {
   const Cost most = share();
@@ -268,14 +268,14 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   const auto unneeded = [&](const std::string& name) { return !mistakes.need(name); };
   std::erase_if(planned, [&](const PlannedRun& one) { return unneeded(one.name); });
   std::vector<std::string> to_make;  // the names of the runs that are not there yet
-  std::vector<std::pair<const PlannedRun*, Cost>> strangers;
+  std::vector<std::pair<const PlannedRun*, Cost>> untrusted;
   for (const PlannedRun& one : planned) {
     if (is_made(run, one, configs[one.name])) continue;
     to_make.push_back(one.name);
     if (!one.shipped && !options.allow_large)
-      strangers.emplace_back(&one, cost_of(configs[one.name], threads()));
+      untrusted.emplace_back(&one, cost_of(configs[one.name], threads()));
   }
-  const std::optional<Cost> most = bound(strangers);
+  const std::optional<Cost> most = bound(untrusted);
   for (const PlannedRun& one : planned) {
     if (one.shipped || std::ranges::count(to_make, one.name) == 0) continue;
     run.say("{}: checking its keys, by one seed and a few steps\n", one.name);
@@ -374,6 +374,46 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   }
   verified.mistakes = mistakes.all();
   return verified;
+}
+
+Json kept_summary(const std::vector<ClaimFile>& files, const Kept& kept,
+                  const std::map<std::string, Json>& made) {
+  Runs runs = kept.runs(files);
+  runs.kept = runs.summaries;
+  Runs with_made = runs;
+  for (const auto& [name, summary] : made) with_made.summaries[name] = summary;
+  Json all = {{"claims", Json::array()}, {"sources", Json::array()}};
+  for (const ClaimFile& file : files) {
+    all["sources"].push_back(to_json(file));
+    for (const Claim& claim : file.claims) {
+      const bool here = !claim.parts.empty() && std::ranges::all_of(claim.parts, [&](const Part& part) {
+        return made.contains(part.run);
+      });
+      const Judged judged = judge(claim, here ? with_made : runs);
+      Json json = to_json(judged);
+      json["scale"] = "full";
+      json["kept"] = Json();
+      for (size_t i = 0; i < judged.findings.size() && !here; ++i) {
+        if (!judged.findings[i].not_run.empty()) continue;
+        json["parts"][i]["kept"] = true;
+        json["kept"] = {{"verdict", judged.verdict},
+                        {"detail", json["detail"]},
+                        {"detail_zh", json["detail_zh"]},
+                        {"at", kept_at({&claim}, kept, false)}};
+      }
+      all["claims"].push_back(std::move(json));
+    }
+  }
+  return all;
+}
+
+std::string kept_run_of(const Json& summary, const std::vector<ClaimFile>& files, const Kept& kept) {
+  for (const PlannedRun& planned : plan(files, "full"))
+    if (const Json line = kept.run(planned.name); !line.is_null() &&
+                                                  line["study"] == summary.value("program", "") &&
+                                                  line["config"] == summary.value("config", Json()))
+      return planned.name;
+  return "";
 }
 
 std::string job_lines(std::vector<ClaimFile> files, const VerifyOptions& options, const std::string& folder,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "file.h"
+#include "kept.h"
 #include "plan.h"
 
 namespace isobar::claims {
@@ -30,10 +31,19 @@ struct Verified {
 
 // Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and
 // publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". The flags
-// and kinds of key of a stranger's run are checked before it is made. Throws Error for what the words get wrong,
-// for two files with one name for two runs or claims, and for a stranger's runs that would take more than share()
+// and kinds of key of a run of a user's file are checked before it is made. Throws Error for what the words get wrong,
+// for two files with one name for two runs or claims, and for untrusted runs that would take more than share()
 // unless the terminal says yes.
 Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
+
+// All claims of the files, judged by kept values, as the "claims" and "sources" of verify's summary.json: each such claim
+// has "kept", and each of its parts that has a value. `made` has summaries of finished runs by the names of the kept runs
+// of their settings: claims that need no other run are judged by them.
+Json kept_summary(const std::vector<ClaimFile>& files, const Kept& kept,
+                  const std::map<std::string, Json>& made);
+
+// The name of the kept run that has the settings of this finished run; empty where none has.
+std::string kept_run_of(const Json& summary, const std::vector<ClaimFile>& files, const Kept& kept);
 
 // A line for a shell for each run that verify() would make with its results below `folder`. They may run at the same
 // time, on other machines too, and a line several times: the processes then share the run's trainings (run/grid.h).

@@ -9,7 +9,8 @@ const textOf = (claim) => claim.source.split(",")[0];  // of a claim that two te
 
 // The part that stands for the claim in its row: the first that bears its verdict.
 function leadOf(claim) {
-  const wanted = claim.verdict === "open" ? "open" : claim.verdict === "true" ? "holds" : "does not hold";
+  const verdict = shownVerdict(claim);
+  const wanted = verdict === "open" ? "open" : verdict === "true" ? "holds" : "does not hold";
   return claim.parts.find((part) => part.outcome === wanted) ?? claim.parts[0];
 }
 
@@ -89,7 +90,7 @@ function partRow(claim, part) {
   const trained = inLanguage(part, "trained_on");
   const more = [why, trained ? `${word("trained")}: ${trained}` : part.corpus,
     seedsOf(part) > 1 && word("seeds")(seedsOf(part)), part.nonfinite > 0 && word("nonfinite")(part.nonfinite),
-    part.seeds_needed > 0 && word("needed")(part.seeds_needed), qualified(part)].filter(Boolean);
+    part.seeds_needed > 0 && word("needed")(part.seeds_needed), qualified(part), part.kept && word("kept value")].filter(Boolean);
   says.append(...[more.join(" · "), turnText(claim, part), reachText(part)].filter(Boolean).map(small));
   const outcome = part.outcome || part.pending ? word(part.outcome || "pending") : phrase(part.not_run ?? "");
   const chart = box("span", "cell mini", strip(claim, claim.parts.indexOf(part), partText(part)),
@@ -108,7 +109,8 @@ function passageItem(passage) {
 function commandOf(claim) {
   if (!claim.parts.length) return null;
   const madeFull = (part) => data.runs.some((run) => run.name === part.run && run.full);
-  const full = claim.verdict === "open" && claim.parts.some((part) => part.full_only || part.of_ladder) || claim.scale === "full" && claim.parts.some(madeFull);
+  const atFull = claim.parts.filter((part) => part.full_only || part.of_ladder);
+  const full = atFull.some((part) => part.kept || claim.verdict === "open") || claim.scale === "full" && claim.parts.some(madeFull);
   const file = data.sources[textOf(claim)]?.file;
   const typed = (path) => path && (/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
   const seed = claim.seed && `--seed ${claim.seed}`;
@@ -198,7 +200,7 @@ function unfolding(details, id, body, charts = () => []) {
 }
 
 function claimRow(claim) {
-  for (const part of claim.parts) part.pending = isPending(claim);
+  for (const part of claim.parts) part.pending = isPending(claim) && !part.kept;
   const lead = leadOf(claim);
   const says = box("span", "cell says", inLanguage(claim, "claim"), partsLine(claim));
   const trained = inLanguage(claim, "trained_on");
@@ -207,7 +209,7 @@ function claimRow(claim) {
   const chart = lead && (strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)));
   const verdict = box("span", "cell verdict", badge(shownVerdict(claim)));
   const detail = isPending(claim) ? "" : shownDetail(claim);
-  verdict.append(...[detail.length < 60 && detail, tagsText(claim), claim.kept && word("keptAlone")].filter(Boolean).map(small));
+  verdict.append(...[detail.length < 60 && detail, tagsOf(claim).map(word).join(" · ")].filter(Boolean).map(small));
   const summary = make("summary", { id: "claim-" + claim.id }, textIn("span", claim.id, "cell id"), says,
     box("span", "cell mini", chart, ...ladders(claim, lead)), ...valueCells(lead), verdict);
   const row = unfolding(box("details", "claim", summary), claim.id, () => claimBody(claim),

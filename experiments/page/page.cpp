@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "../../core/error.h"
@@ -17,22 +18,13 @@
 
 namespace isobar::fixtures {
 extern const char page[], style[], charts[], words[], elements[], formulas[], verdicts[], prose[], claims[],
-    runs[], script[];
+    runs[], script[], found[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
 namespace {
 
 constexpr size_t largest_summary = size_t{1} << 28;
-
-Json summary_in(const std::string& folder) {
-  const std::string path = folder + "/summary.json";
-  check(std::filesystem::exists(path), "'{}' has no summary.json; name the folder of a finished run", folder);
-  Json summary = parse_json<Json>(read_regular_file(path, largest_summary));
-  check(summary.is_object() && summary.contains("program"),
-        "'{}' is not the summary of a run; run the study again", path);
-  return summary;
-}
 
 // The template with each @name@ replaced.
 std::string filled(std::string_view text, const std::map<std::string_view, std::string>& values) {
@@ -105,6 +97,15 @@ Json shown_heatmap(Json map) {
 
 }  // namespace
 
+Json summary_in(const std::string& folder) {
+  const std::string path = folder + "/summary.json";
+  check(std::filesystem::exists(path), "'{}' has no summary.json; name the folder of a finished run", folder);
+  Json summary = parse_json<Json>(read_regular_file(path, largest_summary));
+  check(summary.is_object() && summary.contains("program"),
+        "'{}' is not the summary of a run; run the study again", path);
+  return summary;
+}
+
 // JSON inside a script element must not end it, and no mark in it may turn the direction of the page's text.
 std::string embedded(const Json& json) {
   std::string text =
@@ -136,8 +137,21 @@ std::string Content::add_run(const std::string& folder, const std::string& wante
   return name;
 }
 
-// `names`: what the runs of its parts are called on the page.
+// `names`: what the runs of its parts are called on the page. Parts that were not run have the kept values.
 void Content::add_claim(Json claim, const std::map<std::string, std::string>& names) {
+  if (Json kept = claim.value("kept", Json()); kept.is_object() && kept.contains("parts")) {
+    for (size_t i = 0; i < std::min(claim["parts"].size(), kept["parts"].size()); ++i)
+      if (Json& part = kept["parts"][i]; part.is_object()) {
+        part["kept"] = true;
+        claim["parts"][i] = part;
+      }
+    for (const char* field : {"how", "where", "trained_on", "trained_on_zh", "reach", "reach_zh"}) {
+      if (claim.value(field, "").empty()) claim[field] = kept.value(field, "");
+      kept.erase(field);
+    }
+    kept.erase("parts");
+    claim["kept"] = std::move(kept);
+  }
   for (Json& part : claim["parts"]) {
     check(part.contains("bounds"),
           "claim {} was judged by an older version: run isobar verify again, which keeps finished runs",
@@ -179,6 +193,28 @@ void Content::add(const Json& summary, const std::string& folder) {
   progress_ = summary.value("progress", Json());
 }
 
+void Content::add_kept(const Json& summary, const std::map<std::string, std::string>& names) {
+  std::set<std::string> ids;
+  for (const Json& claim : claims_) ids.insert(claim.value("id", ""));
+  for (const Json& claim : summary.at("claims"))
+    if (!ids.contains(claim.value("id", ""))) add_claim(claim, names);
+  for (const Json& source : summary.at("sources"))
+    if (!sources_.contains(source.value("id", ""))) sources_[source.value("id", "")] = source;
+  std::stable_sort(claims_.begin(), claims_.end(),
+                   [](const Json& a, const Json& b) { return a.value("id", "") < b.value("id", ""); });
+}
+
+Json Content::shipped_found() { return parse_json<Json>(fixtures::found); }
+
+void Content::set_found(Json sentences) {
+  const auto is_sentence = [](const Json& one) {
+    return one.is_object() && one.value("en", Json()).is_string() && one.value("zh", Json()).is_string();
+  };
+  check(sentences.is_array() && std::ranges::all_of(sentences, is_sentence),
+        "found.json: wanted a list of sentences, each with \"en\" and \"zh\"");
+  found_ = std::move(sentences);
+}
+
 std::string Content::page(const std::string& lang, bool live) const {
   Json claims = Json::array();
   for (const Json& claim : claims_) claims.push_back(shown_claim(claim));
@@ -190,9 +226,9 @@ std::string Content::page(const std::string& lang, bool live) const {
     drawn += figures_of(run);
     for (const char* chart : {"plots", "heatmaps", "ridges"}) run.erase(chart);
   }
-  const Json data = {{"claims", claims},         {"sources", sources_},   {"runs", runs},
-                     {"missing", missing_},      {"progress", progress_}, {"environment", environment_},
-                     {"command", tool_command()}};
+  const Json data = {{"claims", claims},          {"sources", sources_},   {"runs", runs},
+                     {"missing", missing_},       {"progress", progress_}, {"environment", environment_},
+                     {"command", tool_command()}, {"found", found_},       {"article", article_}};
   return filled(fixtures::page, {{"lang", lang},
                                  {"style", fixtures::style},
                                  {"charts", fixtures::charts},

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <map>
+#include <string>
+#include <utility>
 
 #include "../run/json.h"
 
@@ -22,6 +24,15 @@ class Content {
   void add(const std::string& folder);
   // The same of a summary in memory; `folder` is where its runs are.
   void add(const Json& summary, const std::string& folder);
+  // Adds of claims::kept_summary() the claims that are not there yet. `names`: what the kept runs are called on the page.
+  void add_kept(const Json& summary, const std::map<std::string, std::string>& names);
+
+  // Replaces the sentences on what was found, [{"en": "… (D23).", "zh": …}]: the page shows those whose claims it has.
+  // Throws Error for another JSON.
+  void set_found(Json sentences);
+
+  // Gives the first screen a link to the article, relative to the page.
+  void set_article(std::string address) { article_ = std::move(address); }
 
   size_t claim_count() const { return claims_.size(); }
   size_t run_count() const { return runs_.size(); }
@@ -33,13 +44,18 @@ class Content {
   std::string page(const std::string& lang, bool live = false) const;
 
  private:
+  static Json shipped_found();  // found.json
   std::string add_run(const std::string& folder, const std::string& name, const Json& summary, bool named);
   void add_claim(Json claim, const std::map<std::string, std::string>& names);
 
   Json claims_ = Json::array(), sources_ = Json::object(), runs_ = Json::array(), missing_ = Json::array();
   Json stored_ = Json::array();  // for the live chapter
-  Json environment_ = Json::object(), progress_;
+  Json environment_ = Json::object(), progress_, found_ = shipped_found();
+  std::string article_;
 };
+
+// The summary.json of a finished run's folder. Throws Error where there is none.
+Json summary_in(const std::string& folder);
 
 // JSON as it can stand in a script element of a page.
 std::string embedded(const Json& json);

@@ -58,6 +58,17 @@ function hero() {
   return figure;
 }
 
+// What was found: sentences, each with the claim that it rests on, where the page has these claims.
+function foundList() {
+  const idsIn = (sentence) => sentence.en.match(/\b[A-Z]\d\d\b/g) ?? [];
+  const claimOf = (id) => data.claims.find((claim) => claim.id === id && claim.parts.length);
+  const sentences = data.found.filter((sentence) => idsIn(sentence).length && idsIn(sentence).every(claimOf));
+  const withLinks = (text) => text.split(/\b([A-Z]\d\d)\b/).map((piece, i) => (i % 2 ? claimLink(claimOf(piece)) : piece));
+  return sentences.length < 3 ? null : box("div", "found", textIn("h2", word("found")),
+    box("ul", "", ...sentences.map((sentence) => box("li", "", ...withLinks(lang === "zh" ? sentence.zh : sentence.en)))),
+    data.article && box("p", "", Object.assign(textIn("a", word("article")), { href: data.article })));
+}
+
 // What the marks of the small charts mean.
 function rowKey() {
   const line = box("p", "note key", word("key") + " ");
@@ -67,8 +78,8 @@ function rowKey() {
 }
 
 function meanings() {
-  const tags = ["proof", "source", "measured", "any net", "before training", "this CPU", "small nets, this setting"]
-    .filter((tag) => data.claims.some(({ how, where }) => how === tag || where === tag));
+  const tags = ["proof", "source", "measured", "measured here", "kept value", "any net", "before training", "this CPU",
+    "small nets, this setting"].filter((tag) => data.claims.some((claim) => tagsOf(claim).includes(tag)));
   const list = box("dl", "meanings", ...[...seen, ...tags].flatMap((name) =>
     [make("dt", {}, badge(name)), textIn("dd", words[lang].meaning[name])]));
   return folded(word("meanings"), list);
@@ -84,6 +95,8 @@ function firstScreen() {
   const lead = word("lead")(data.claims.length, texts, word("seedsUpTo")(most), own);
   const first = make("section", { id: "top", className: "first" }, textIn("h1", word("title")),
     textIn("p", lead, "lead"));
+  const kept = data.claims.filter(isKept).length;
+  if (kept) first.append(textIn("p", word("keptClaims")(data.claims.filter(isHere).length, kept), "note"));
   if (data.progress) {
     const { done, of, seconds_left: left } = data.progress;
     const line = word("progress")(done, of) + (finite(left) ? word("left")(left) : "") + word("reload");
@@ -92,6 +105,8 @@ function firstScreen() {
   }
   const chart = hero();
   const counts = box("div", "counts", verdictBar(data.claims, "large"), verdictButtons());
+  const found = foundList();
+  if (found) first.append(found);
   if (chart) first.append(chart);
   first.append(counts, rowKey(), meanings(), make("p", { id: "shown", className: "note" }));
   first.lastChild.setAttribute("role", "status");

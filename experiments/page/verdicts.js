@@ -1,8 +1,8 @@
 "use strict";
 // Verdicts: the classes in which a reader meets them, their colours, the order of rows, and where a bound turns.
 const classes = ["true", "depends", "false", "no difference", "open", "not tested", "still to come"];
-// What is counted, coloured and filtered: where this run could not judge, the verdict of the kept full run.
-const isUndecided = (verdict) => verdict === "open" || verdict === "not tested";
+// What is counted, coloured and filtered: where this run could not judge, or not yet, the verdict of the kept values.
+const isUndecided = (verdict) => ["open", "not tested", "still to come"].includes(verdict);
 const isOfKept = (claim) => isUndecided(claim.verdict) && Boolean(claim.kept);
 const shownVerdict = (claim) => (isOfKept(claim) ? claim.kept.verdict : claim.verdict);
 const shownDetail = (claim) => inLanguage(isOfKept(claim) ? claim.kept : claim, "detail");
@@ -14,8 +14,16 @@ const kindOf = (verdict) => kinds[verdict] ?? "open";
 const countOf = (claims, name) => claims.filter((claim) => shownVerdict(claim) === name).length;
 // An identity or a count, which can fail only by a bug in the program.
 const isIdentity = (claim) => claim.how === "proof" && claim.verdict === "true";
-// "measured · small nets, this setting"
-const tagsText = (claim) => [claim.how, claim.where].filter(Boolean).map(word).join(" · ");
+// Whether a value of it was measured for this page, and whether all values that it shows are kept ones.
+const isHere = (claim) => claim.parts.some((part) => !part.kept && isMeasured(part));
+const isKept = (claim) => claim.parts.some((part) => part.kept) && !isHere(claim);
+// How the verdict is known, and of what it is said: "measured here", "small nets, this setting". Where some claims of the
+// page show kept values, "measured" becomes "measured here" or "kept value".
+function tagsOf(claim) {
+  const measured = !["proof", "source"].includes(claim.how) && data.claims.some(isKept);
+  const how = measured && isKept(claim) ? "kept value" : measured && isHere(claim) ? "measured here" : claim.how;
+  return [how, claim.where].filter(Boolean);
+}
 
 // How far the printed value lies from the measured one, in powers of e.
 const distance = (part) => (part?.outcome === "does not hold" && hasPrinted(part)
@@ -55,7 +63,7 @@ function turningPoint({ rule, bounds, interval, outcome }) {
   return turns.sort((a, b) => Math.abs(a[0] - a[1]) - Math.abs(b[0] - b[1]))[0] ?? null;
 }
 
-// "turns at 1.1: the bound 0.1 × 11", for a bound of our choice: of "better" the word itself says which, and a
+// "with a bound of 1.1 instead of 0.1 (× 11) the outcome would change", for a bound of our choice: of "better" the word itself says which, and a
 // number that the quotation has is the text's.
 function turnText(claim, part) {
   const [bound, to] = (part.word !== "better" && !isIdentity(claim) && turningPoint(part)) || [];

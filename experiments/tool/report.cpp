@@ -1,11 +1,17 @@
 // isobar report: one page of what was run, a file that needs no other; or a plot as a picture.
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
+
 #include "../../data/file.h"
+#include "../../data/json_text.h"
+#include "../claims/cost.h"
+#include "../claims/verify.h"
 #include "../page/figures.h"
 #include "../page/page.h"
 #include "../run/output_file.h"
 #include "../run/tool.h"
+#include "tree.h"
 #include "verbs.h"
 
 namespace isobar::verbs {
@@ -13,8 +19,8 @@ namespace {
 
 struct ReportLine {
   std::vector<std::string> folders;
-  std::string output, lang = "en", svg;
-  bool live = false, force = false;
+  std::string output, lang = "en", svg, tree, found, article;
+  bool kept = false, live = false, force = false;
 };
 
 // The output's name; a default one is no link's to follow.
@@ -32,11 +38,37 @@ Output output_of(const ReportLine& line) {
   return output;
 }
 
+// The claims that the folders have no verdict on, by kept values, or by those runs among the folders that are of a kept
+// run's settings.
+void add_kept(const ReportLine& line, report::Content& content) {
+  const TreeClaims from = claims_of(line.tree);
+  std::map<std::string, Json> made;
+  std::map<std::string, std::string> names;
+  for (const std::string& folder : line.folders) {
+    Json summary = report::summary_in(folder);
+    const std::string run = claims::kept_run_of(summary, from.files, from.kept);
+    if (run.empty()) continue;
+    names[run] = std::filesystem::path(folder).lexically_normal().filename().string();
+    made[run] = std::move(summary);
+  }
+  content.add_kept(claims::kept_summary(from.files, from.kept, made), names);
+  if (!line.found.empty())
+    content.set_found(parse_json<Json>(read_regular_file(line.found, size_t{1} << 20)));
+}
+
 void write_page(const ReportLine& line, const Output& output, const report::Content& content) {
   const std::string page = content.page(line.lang, line.live);
   write_file_atomically(output.path, page, output.from);
-  say_written(output.path, fmt::format("{}: {} claims, {} runs, {} KiB\n", output.path, content.claim_count(),
-                                       content.run_count(), page.size() / 1024));
+  std::string text = fmt::format("{}: {} claims, {} runs, {} KiB\n", output.path, content.claim_count(),
+                                 content.run_count(), page.size() / 1024);
+  if (line.kept) {
+    double seconds = 0;  // of the machine that the values were kept on
+    for (const auto& [run, took] : claims::Kept::shipped().seconds("quick")) seconds += took;
+    text += fmt::format(
+        "next: isobar verify --quick measures the claims here, small, in {}; --full in the texts' sizes\n",
+        claims::rough_time(seconds));
+  }
+  say_written(output.path, text);
 }
 
 void write_figure(const ReportLine& line, const Output& output, const report::Content& content) {
@@ -51,20 +83,30 @@ int report(const Words& words) {
   ReportLine line;
   Tool tool("isobar report", "Writes a page of finished runs: claims and verdicts, plots, settings.",
             "isobar report runs/verify -o report.html");
-  tool.app()
-      .add_option("DIR", line.folders,
-                  "folders of finished runs; the folder of isobar verify has all its runs")
-      ->required();
+  tool.app().add_option("DIR", line.folders,
+                        "folders of finished runs; the folder of isobar verify has all its runs");
   tool.option("-o,--output", line.output, "the file to write; default: report.html, or KEY.svg");
   tool.option("--svg", line.svg,
               "write a picture of one plot instead of the page: RUN.KEY, or KEY of all runs");
+  tool.option("--kept", line.kept,
+              "also show all claims of the texts: by DIR where it has their runs, else by kept values");
+  tool.option("--tree", line.tree,
+              "with --kept: claims and kept values of this source tree; default: those of this program");
+  tool.option("--found", line.found,
+              "with --kept: the sentences of its first screen, a file like experiments/page/found.json");
+  tool.option("--article", line.article, "an address for a link to the article on the page's first screen");
   tool.option("--live", line.live, "add a chapter that runs decay_study in the browser of the reader");
   tool.option("--lang", line.lang, "the first language of the page", one_of({"en", "zh"}));
   tool.option("--force", line.force, "replace an existing file that is not a page or chart");
   return tool.run(words, [&] {
+    check(!line.folders.empty() || line.kept, "wanted a DIR with a finished run, or --kept; see --help");
+    check(line.kept || (line.tree.empty() && line.found.empty()), "--{}: belongs to --kept; add it",
+          line.tree.empty() ? "found" : "tree");
     const Output output = output_of(line);
     report::Content content;
+    content.set_article(line.article);
     for (const std::string& folder : line.folders) content.add(folder);
+    if (line.kept) add_kept(line, content);
     line.svg.empty() ? write_page(line, output, content) : write_figure(line, output, content);
   });
 }

@@ -1,7 +1,9 @@
 // The report: one file that asks for nothing outside, holds what was run, and works in a browser.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <regex>
 
 #include "../../experiments/claims/file.h"
@@ -371,6 +373,54 @@ rule = "mean"
 between = [0.9, 1.1]
 why = "a tenth to either side"
 )";
+
+// What a page says, as its scripts read it: the claims by their ids.
+std::map<std::string, Json> claims_of_page(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const size_t from = page.find(begin) + begin.size();
+  std::map<std::string, Json> claims;
+  for (const Json& claim : Json::parse(page.substr(from, page.find("</script>", from) - from))["claims"])
+    claims[claim["id"]] = claim;
+  return claims;
+}
+
+TEST_CASE("a page has kept values where nothing was measured, says so, and every claim by `report --kept`") {
+  const TemporaryFolder folder;
+  const auto is_kept = [](const Json& part) { return part.value("kept", false); };
+  const auto page_of = [&](const std::string& arguments) {
+    ran("isobar report", arguments + " --force -o " + (folder / "page.html"));
+    return claims_of_page(file_text(folder / "page.html"));
+  };
+  // D23 is of trained nets, whose values are kept; D01 reads the eight layers alone.
+  const std::string verified = folder / "verified", layers = folder / "layers";
+  const Outcome made = ran("isobar verify", "--only blog8 --claim D01,D23 --out " + verified);
+  CHECK(holds(made.out, "(kept: "));
+  std::map<std::string, Json> claims = page_of(verified);
+  CHECK(std::ranges::none_of(claims["D01"]["parts"], is_kept));
+  CHECK(std::ranges::all_of(claims["D23"]["parts"], is_kept));
+  CHECK(claims["D23"]["parts"][0]["value"].is_number());
+  // A value that was not measured is in no table.
+  CHECK(file_text(verified + "/claims.csv").find(claims["D23"]["parts"][0]["value"].dump()) ==
+        std::string::npos);
+
+  claims = page_of("--kept");
+  CHECK(claims.size() == claims::builtin_table().size());
+  CHECK(std::ranges::all_of(claims["D01"]["parts"], is_kept));
+  CHECK(claims["D01"]["kept"]["verdict"] == claims["D01"]["verdict"]);
+  ran("decay_study", "--out " + layers);
+  claims = page_of("--kept " + layers);
+  CHECK(claims.size() == claims::builtin_table().size());
+  CHECK(std::ranges::none_of(claims["D01"]["parts"], is_kept));
+  CHECK(claims["D01"]["parts"][0]["run"] == "layers");
+  CHECK(std::ranges::all_of(claims["D23"]["parts"], is_kept));
+  // Other seeds are not what was kept.
+  ran("decay_study", "--seeds 3 --force --out " + layers);
+  CHECK(std::ranges::all_of(page_of("--kept " + layers)["D01"]["parts"], is_kept));
+  CHECK(std::ranges::none_of(page_of("--kept " + verified)["D01"]["parts"], is_kept));
+
+  check_refused("isobar report", "", "wanted a DIR with a finished run, or --kept");
+  check_refused("isobar report", layers + " --tree .", "--tree: belongs to --kept; add it");
+}
 
 TEST_CASE("the live chapter's module was made of the sources that are here") {
   const std::string root = ISOBAR_SOURCE_DIR,
