@@ -10,8 +10,8 @@
 // leaves broken files and crashes at exit. Paths are absolute within the file. Every failure is an Error with
 // file, object and reason. Times are not stored, so the same calls give the same bytes. Declared sizes are
 // compared with the true size of the file before anything is allocated. HDF5 is not thread-safe: use HDF5
-// files from one thread at a time. libhdf5 is not safe against a file that somebody made to harm: open a
-// stranger's in a process of its own.
+// files from one thread at a time. libhdf5 is not safe against a file that somebody made to harm: open an
+// untrusted one in a process of its own.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cost: what the runs of a stranger's file may take before somebody is asked, and roughly what one will take.
+// Cost: what the runs of an untrusted file may take before somebody is asked, and roughly what one will take.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ struct PlannedRun {
 // In the order of the files, at "quick" or "full" scale. Throws Error where two files give two runs one name.
 std::vector<PlannedRun> plan(const std::vector<ClaimFile>& files, std::string_view scale);
 
-// --- RunSpec, read: which study a file of claims asks for, and with which flags. A stranger's file names no
+// --- RunSpec, read: which study a file of claims asks for, and with which flags. An untrusted file names no
 // program but the studies of this build, no path, and none of the flags that are the user's.
 
 // The studies that a file may name.
@@ -40,7 +40,7 @@ RunSpec read_run(const std::string& name, TomlTable& table);
 Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where);
 
 // The seeds of such a run, and how to have more: "seeds 0 … 19; more: decay_study --depth 8 --seeds 200"; of a
-// stranger's file, where to write that. Empty where it has no seeds.
+// user's file, where to write that. Empty where it has no seeds.
 std::string seeds_text(const PlannedRun& planned, const Json& config);
 
 // What a run of these settings, cut to a seed and a few steps, measures: null where it failed, or where half a
@@ -63,7 +63,7 @@ struct Made {
   Json summary;                   // null where the run failed
   std::string complaint;          // of the run that failed
   bool cannot_run = false;        // for it needs what is not here
-  bool refused = false;           // for the study refuses the settings of a stranger's file
+  bool refused = false;           // for the study refuses the settings of a user's file
   std::string accepted_old = "";  // why it may measure something else now, where it was taken nevertheless
 };
 

@@ -43,7 +43,7 @@ class ConsoleSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex>
 };
 
 void write(spdlog::logger& logger, std::string_view bytes, LogLevel level) {
-  const std::string text = printable(bytes);  // names and quotations may be of a stranger's file
+  const std::string text = printable(bytes);  // names and quotations may be of an untrusted file
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     logger.log(spdlog_level(level), std::string_view(text).substr(begin, end - begin));

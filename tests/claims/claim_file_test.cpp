@@ -1,4 +1,4 @@
-// Files of claims that a stranger writes: one without a word of C++ is judged, and each mistake is named with
+// Untrusted files of claims: one without a word of C++ is judged, and each mistake is named with
 // its line.
 #include <doctest/doctest.h>
 

@@ -100,7 +100,7 @@ TEST_CASE("every part of every claim has a kept value, of a run of today's setti
     for (const std::string& word : run.arguments) words += word + " ";
     CAPTURE(run.program + " " + words);
     const Json config = Json::parse(ran(run.program, words + "--print-config").out);
-    // A stranger's file would not be asked about it.
+    // A user's file would not be asked about it.
     const Cost cost = cost_of(config, 2);
     CHECK(cost.seconds < 3600);
     CHECK(cost.bytes < 2.0 * (1 << 30));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files from a stranger: their checksums are right, and one to three of their bytes are not.
+"""Untrusted files: their checksums are right, and one to three of their bytes are not.
 
 hostile_files.py build/bin [--mutants 5000] [--seed 0] [--kind KIND]
 

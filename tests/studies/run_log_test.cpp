@@ -32,7 +32,7 @@ TEST_CASE("run.log holds what the run said, and the console shows the same witho
   study.body = [&](Run& run) {
     run.say("step {}", 1);
     run.say(": loss {:.2f}\ntwo\n\n", 2.5);
-    run.say("{}", "a\u009b31m\u202eb\n");  // of a stranger's file
+    run.say("{}", "a\u009b31m\u202eb\n");  // of an untrusted file
     run.note("norm: std 0.98");
     run.warn("no {} here", "bf16");
     CHECK(has(lines_of(folder / "r/run.partial.log"), "info step 1: loss 2.50"));

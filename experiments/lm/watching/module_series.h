@@ -66,7 +66,7 @@ struct ModuleHistories {
   std::vector<double> steps = {};
   std::vector<ModuleHistory> modules = {};
 
-  // Names, which may be a stranger's, become one line each. Throws Error where the line has not the modules of
+  // Names, which may be of an untrusted file, become one line each. Throws Error where the line has not the modules of
   // the lines before, or other values than record_modules() writes.
   void add(const StepLine& line);
 };

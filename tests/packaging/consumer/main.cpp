@@ -1,5 +1,5 @@
-// A stranger's program. Its project has folders core/, nn/ and data/ of its own, on its include path, and
-// files in them named like ours: neither side may get the other's.
+// A program of a project that uses the installed library. The project has folders core/, nn/ and data/ of its own on its
+// include path, and files in them named like ours: neither side may get the other's.
 #include <cstdio>
 
 #include <isobar/core/tensor.h>

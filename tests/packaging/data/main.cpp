@@ -1,4 +1,4 @@
-// A stranger's program that keeps a model and its optimizer in files.
+// A user's program that keeps a model and its optimizer in files.
 #include <cstdio>
 
 #include <isobar/data/data.h>

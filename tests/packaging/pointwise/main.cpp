@@ -1,4 +1,4 @@
-// DyT as a stranger writes it: check_layer passes it, and it has the bits of the library's own.
+// DyT as a user writes it: check_layer passes it, and it has the bits of the library's own.
 #include <cstdio>
 #include <memory>
 #include <vector>
