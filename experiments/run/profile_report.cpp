@@ -142,7 +142,8 @@ std::string or_dash(double value, int digits) {
 void print_table(Run& run, const std::vector<ProfileSum>& sums, const ProfileResult& result, const Unit& unit,
                  bool modules) {
   constexpr size_t most = 25;
-  Table table({modules ? "module" : "op", "", "ms", "%", "calls", "GFLOP", "MB", "% of limit"}, "llrrrrrr");
+  Table table({modules ? "module" : "op", "part", "ms", "%", "calls", "GFLOP", "MB", "% of limit"},
+              "llrrrrrr");
   ProfileSum rest;
   const auto add_row = [&](const std::string& name, const ProfileSum& sum) {
     table.row({name, name_of(sum.part), fmt::format("{:.3f}", 1e3 * sum.seconds / unit.count),

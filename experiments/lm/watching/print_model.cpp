@@ -214,8 +214,9 @@ std::string print_model(const LmConfig& config) {
   const ModuleCost& whole = costs.modules.front();
   const auto of_step = [&](int64_t bytes) { return bytes * config.batch_size; };
 
-  Table table({"module", "type", "own parameters", "parameters", "share", "kept a step", "flops a token"},
-              "lllrrrr");
+  Table table(
+      {"module", "type", "own parameters", "parameters", "share", "saved per step", "flops per token"},
+      "lllrrrr");
   for (const ModuleCost& part : costs.modules)
     if (part.type != "Dropout" && part.type != "Identity")
       table.row({part.path.empty() ? "(model)" : part.path, part.type, part.shapes,
