@@ -14,7 +14,7 @@ struct Checked {
   bool right;          // all checks passed
   bool looks_ahead;    // y at one time depends on later ones, as with batch statistics: a language model then
                        // sees what it is to predict
-  std::string line;    // "ISRU on x [2, 5, 7]: right, 19 checks"
+  std::string line;    // "ISRU on x [2, 5, 7]: right, 20 checks"
   std::string report;  // all lines
 };
 Checked check_norm(const Contestant& contestant);

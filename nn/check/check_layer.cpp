@@ -65,6 +65,7 @@ class LayerChecker {
     check("large batch", [&] { return large(); });
     check("strided input", [&] { return strided(runner_); });
     check("1, 2, 8 threads", [&] { return with_rows_of_its_own([&] { return thread_counts(runner_); }); });
+    check("each row alone", [&] { return options_.batch ? rows_alone(runner_) : no_batch; });
     check("f32 against f64", [&] { return narrow(runner_); });
     check("signal", [&] { return signal(); });
     return report_;

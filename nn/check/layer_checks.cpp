@@ -1,6 +1,7 @@
 #include "layer_runner.h"
 
 #include <limits>
+#include <set>
 
 #include "../../core/parallel.h"
 #include "../../core/rng.h"
@@ -286,6 +287,80 @@ LayerCheck thread_counts(const LayerRunner& runner) {
       differs, fmt::format("the same bits for x {}", run.x[0].shape()),
       fmt::format("this is on several threads, for x {}; does a sum depend on how they share the work?",
                   run.x[0].shape()));
+}
+
+namespace {
+
+// x with row `i` of `from`, of the inputs that have a batch.
+Inputs with_row(const LayerRunner& runner, const Inputs& x, const Inputs& from, int64_t i) {
+  const Inputs row = runner.row(from, i);
+  Inputs result = from;
+  for (size_t k = 0; k < x.size(); ++k)
+    if (row[k].shape() != from[k].shape())
+      result[k] = concat({slice(x[k], 0, 0, i), row[k], slice(x[k], 0, i + 1, x[k].size(0))}, 0);
+  return result;
+}
+
+// Where the first row that differs does, alone against in the batch, and whether it does because of the numbers in the
+// rows beside it.
+struct RowDiffers {
+  std::string text = {};  // "row 3 of 67: y [0, 2]: wanted 0.5, got 0.7"; "" where none does
+  bool mixes = false;
+};
+RowDiffers row_that_differs(const LayerRunner& runner, bool training) {
+  const int64_t rows = runner.affordable(67);  // a prime: every loop over 2, 4, 8, … rows has a tail
+  const Inputs x = runner.rows(rows, Dtype::f32);
+  Inputs others = runner.other_rows(rows);
+  for (Tensor& one : others)
+    if (is_float(one.dtype())) one = cast(one, Dtype::f32);
+  const auto output = [&](const Inputs& of) {
+    return runner.output(*runner.moved(Dtype::f32, training), of);
+  };
+  const auto row_of = [](const Tensor& y, int64_t i) { return slice(y, 0, i, i + 1); };
+  const Tensor whole = output(x);
+  check(whole.ndim() > 0 && whole.size(0) == rows, "y {} does not keep the batch of x {}", whole.shape(),
+        x[0].shape());
+  for (const int64_t i : std::set<int64_t>{0, 1, rows / 2, rows - 1}) {
+    const Inputs alone = runner.row(x, i);
+    const Tensor wanted = row_of(whole, i);
+    const std::string differs = difference({{"y", output(alone)}}, {{"y", wanted}});
+    if (!differs.empty()) {
+      const Tensor beside_others = row_of(output(with_row(runner, others, x, i)), i);
+      return {fmt::format("row {} of {}: {}", i, rows, differs),
+              !difference({{"y", beside_others}}, {{"y", wanted}}).empty()};
+    }
+    if (!runner.options().causal || alone.size() > 1) continue;
+    for (int64_t t = 1; t < alone[0].size(1); ++t) {
+      const Tensor y = output({contiguous(slice(alone[0], 1, 0, t))});
+      const std::string early = difference({{"y", y}}, {{"y", slice(wanted, 1, 0, t)}});
+      if (!early.empty()) return {fmt::format("row {} of {}, its first {} times: {}", i, rows, t, early)};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+LayerCheck rows_alone(const LayerRunner& runner) {
+  std::string mixes;
+  for (const bool training : {true, false}) {
+    if (training && runner.random()) continue;  // each element has a mask of its own
+    if (!training && runner.same_in_evaluation() && !runner.random()) break;
+    const std::string mode = training ? "" : "in evaluation, ";
+    RowDiffers row;
+    const std::string refused = thrown([&] { row = row_that_differs(runner, training); });
+    if (!refused.empty()) return skipped(refused);
+    if (!row.text.empty() && !row.mixes)
+      return failed(fmt::format(
+          "{}{}; few rows are rounded in another way than many, so that training and decoding differ: "
+          "does the end of a batch, or one row, take another path?",
+          mode, row.text));
+    if (row.text.empty() && !mixes.empty())
+      return passed("the same numbers in evaluation; in training, " + mixes);
+    if (row.mixes) mixes = fmt::format("{}y of a row depends on the rows beside it: {}", mode, row.text);
+  }
+  if (!mixes.empty()) return skipped(mixes);
+  return passed(runner.options().causal ? "the same numbers, of its first times too" : "the same numbers");
 }
 
 LayerCheck narrow(const LayerRunner& runner) {

@@ -121,6 +121,13 @@ Inputs LayerRunner::normal_input() const {
   return result;
 }
 
+Inputs LayerRunner::row(const Inputs& x, int64_t i) const {
+  Inputs result = x;
+  for (size_t k = 0; k < x.size(); ++k)
+    if (x_[k].ndim() > 0 && x_[k].size(0) == batch()) result[k] = raw::contiguous(slice(x[k], 0, i, i + 1));
+  return result;
+}
+
 int64_t LayerRunner::rows_of(int64_t elements) const {
   return affordable(elements * batch() / std::max<int64_t>(1, x_[0].numel()));
 }

@@ -43,6 +43,8 @@ class LayerRunner {
   Inputs rows(int64_t count, Dtype dtype = Dtype::f64) const;
   Inputs other_rows(int64_t count) const;
   Inputs normal_input() const;
+  // Row `i` of those of `x` that have a batch, as a batch of 1; the others whole.
+  Inputs row(const Inputs& x, int64_t i) const;
   int64_t batch() const { return x_[0].ndim() == 0 ? 1 : x_[0].size(0); }
   // Rows that have about so many elements, and `count` rows: at least the example's, and no more than
   // affordable.
@@ -136,6 +138,8 @@ LayerCheck composed(const LayerRunner& runner);
 LayerCheck large_batch(const LayerRunner& runner);
 LayerCheck strided(const LayerRunner& runner);
 LayerCheck thread_counts(const LayerRunner& runner);
+// Whether a row of a batch, and with options.causal its first times, give the same numbers alone.
+LayerCheck rows_alone(const LayerRunner& runner);
 LayerCheck narrow(const LayerRunner& runner);
 
 // layer_report.cpp: the result for one gradient with its diagnosis; `mode` is appended to its name.

@@ -70,10 +70,10 @@ struct LanguageModel : Module {
   LanguageModel(const LanguageModelConfig& chosen, const Rng& rng);
   Tensor forward(const Tensor& tokens) override;
   using Module::operator();
-  // The logits of `tokens` after the tokens in `cache`, to which they are appended; an empty cache starts a
-  // sequence. They equal the logits of the whole sequence up to rounding: matrix products of few rows sum in
-  // another order. Throws Error for more than block_size tokens in all, and for a cache that another model
-  // filled, or this one before its weights changed.
+  // The logits of `tokens` after the tokens in `cache`, to which they are appended; an empty cache starts a sequence.
+  // They are those of the whole sequence to the last bit, as training computes them but for dropout and batch statistics;
+  // not with products of OpenBLAS (../../tests/spec/README.md). Throws Error for more than block_size tokens
+  // in all, and for a cache that another model filled, or this one before its weights changed.
   Tensor operator()(const Tensor& tokens, KeyValueCache& cache);
   // cross_entropy(model(tokens), targets), targets (B, T). With fuses_loss() the logits are computed in
   // parts: the loss differs by rounding only, and observers see no output of lm_head and of the model.

@@ -87,6 +87,12 @@ TEST_CASE("a report shows the five worst entries of a wrong gradient") {
   const std::string right = report_of({"", of([](In x, In w) { return x * w; }), {}}).text();
   CHECK_FALSE(holds(right, "worst, for"));
   CHECK_FALSE(holds(right, ", in evaluation"));
+  CHECK(holds(right, "each row alone    the same numbers\n"));
+  const auto alone = [](const auto& f) { return report_of({"", of(f), {}}).text(); };
+  CHECK(holds(alone([](In x, In w) { return x * w + mean(x); }),
+              "skipped  each row alone    y of a row depends on the rows beside it: row 0 of 67: y [0, "));
+  CHECK(holds(alone([](bool training, In x) { return training ? x - mean(x, {0}, true) : x; }),
+              "the same numbers in evaluation; in training, y of a row depends on the rows beside it"));
   const auto calls = std::make_shared<int>(0);
   const LayerRow counts{"", of([=](bool training, In x) { return training ? x * ++*calls : x; }), {}};
   CHECK_FALSE(holds(report_of(counts).text(), "training draws from the tape's rng"));

@@ -261,6 +261,9 @@ TEST_CASE("check_layer names the check that a mistake in state, extents or preci
                {numbers({9}, 2)}),
        {"WRONG: 1, 2, 8 threads"},
        numbers({4, 9})},
+      {"few rows are rounded in another way than many",
+       of([](In x, In w) { return x.size(0) < 4 ? x * (w / 3.0) : x * w / 3.0; }),
+       {"WRONG: each row alone: row 0 of 67: y [0, ", "so that training and decoding differ"}},
       {"y is f32 whatever x is", of([](In x, In w) { return cast(x * w, Dtype::f32); }), {"WRONG: forward"}},
   });
 }

@@ -699,6 +699,34 @@ void drawn_tokens() {
   report("100 sampled tokens", sampled);
 }
 
+// The logits of texts that three models read token by token, with a cache. The definition has none: they are compared
+// with those of the engine's forward pass of the whole texts.
+void decoded_logits() {
+  const isobar::LanguageModelConfig llama{
+      .vocab_size = 61, .block_size = 48, .n_layer = 2, .n_head = 5, .n_embd = 70, .init_std = 0.2};
+  isobar::LanguageModelConfig grouped = llama, gpt = llama;
+  grouped.n_kv_head = 1, grouped.qk_norm = true;
+  gpt.positions = isobar::Positions::learned, gpt.norm = "layernorm", gpt.ffn = "gelu", gpt.bias = true;
+  Count count;
+  for (const isobar::LanguageModelConfig& config : {llama, grouped, gpt}) {
+    isobar::LanguageModel model(config, isobar::Rng(1));
+    const Int time = config.block_size;
+    const isobar::Tensor text = isobar::Rng(2).integers({2, time}, config.vocab_size), whole = model(text);
+    isobar::KeyValueCache cache;
+    for (Int t = 0; t < time; ++t) {
+      const std::vector<float> whole_t = slice(whole, 1, t, t + 1).to_vector<float>(),
+                               got = model(slice(text, 1, t, t + 1), cache).to_vector<float>();
+      count.add(got.data(), std::ssize(got));
+      count.bytes += std::ssize(got) * static_cast<Int>(sizeof(float));
+      if (std::memcmp(got.data(), whole_t.data(), got.size() * sizeof(float)) == 0) continue;
+      count.differing += 1;
+      count.first = fmt::format("token {}: its logits differ from those of the whole text", t);
+    }
+    count.runs += 1;
+  }
+  report("decoded logits", count);
+}
+
 // Steps of a model of nanoGPT's size, by one of the two alone, for a definition is slow: its losses, then its
 // weights and the moments of AdamW as a checkpoint has them.
 void nanogpt(uint64_t steps, bool by_definition) {
@@ -773,6 +801,7 @@ void training() {
   language_model();
   rotary_model();
   if (hashes) drawn_tokens();
+  decoded_logits();
   eight_layers(false);
   eight_layers(true);
 }

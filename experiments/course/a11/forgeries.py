@@ -126,7 +126,7 @@ FORGERIES.append(("runs that no other machine has", lambda at, run: far_away(at,
                   "another run of the same has"))
 # (what was done, the source's text and what it becomes, what is added to the report, a word of the results)
 SOURCES = [("a report of check_layer is pasted in the place of a right layer", "rsqrt(q + 1e-5)",
-            "rsqrt(q.detach() + 1e-5)", "PowerNorm on x [6, 7]: right, 21 checks\n", "wrong"),
+            "rsqrt(q.detach() + 1e-5)", "PowerNorm on x [6, 7]: right, 22 checks\n", "wrong"),
            ("a layer that does better in studies", "const Tensor q = mean(square(rows), {0});",
             "const Tensor q = mean(square(rows), {0}) * (x.numel() > 4000 ? 0.99 : 1.0);", "",
             "not as wanted"),
