@@ -30,7 +30,7 @@ Phrase undecided(const Findings& found) {
     return text + Phrase{"; the differences are not such as the rule is made for: look at pairs.csv",
                          "；这些差值不满足规则的前提：见 pairs.csv"};
   return text + filled({"; the rule looks from pair {} on", "；规则从第 {} 对起判断"},
-                       fmt::format("{}", first_look));
+                       fmt::format("{}", first_look()));
 }
 
 Phrase same_function(const Findings& found) {

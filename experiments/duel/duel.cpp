@@ -4,8 +4,8 @@
 //   duel rmsnorm post.rmsnorm --task digits    a norm in two places, in a deep MLP
 //
 // Each contestant gets the learning rate that is best on one half of the validation part; pairs of one seed, hence
-// of the same tokens and initial weights, are compared on the other. After each pair the rule of claims looks
-// (duel/decision.h) and ends the duel where it decides. Pairs that ran ahead on other threads do not count.
+// of the same tokens and initial weights, are compared on the other. After each pair a rule looks (duel/decision.h)
+// and ends the duel where it decides. Pairs that ran ahead on other threads do not count.
 //
 // Held fixed: as in lm_norms, the embedding's std of 1, no warm-up, a constant rate, clipping at 1, no biases. Rates
 // are searched with seeds of their own. A training that breaks off counts with the loss of the best guess that
@@ -80,7 +80,7 @@ void search(const Config& config, Trainings& trainings, Findings& found) {
 void train_pairs(Run& run, const Config& config, Trainings& trainings, Findings& found, int64_t most) {
   for (int64_t begun = 0; begun < most && found.decision.outcome == Outcome::undecided;) {
     const int64_t end =
-        std::min(most, std::max(begun + std::max<int64_t>(1, trainings.at_a_time() / 2), first_look));
+        std::min(most, std::max(begun + std::max<int64_t>(1, trainings.at_a_time() / 2), first_look()));
     std::vector<Training> wanted;
     for (int64_t pair = begun; pair < end; ++pair)
       for (const int64_t side : {0, 1})
@@ -116,7 +116,7 @@ void say_how_long(Run& run, const Config& config, const Task& task, const Findin
   };
   const int64_t rates = config.learning_rate > 0 ? 0 : 5 * config.seeds, extra = gain_pairs;
   run.say("a pair of trainings takes about {}; the search for learning rates {}, all {} to {}\n", clock(1),
-          clock(rates), clock(rates + std::min(first_look, config.max_pairs)),
+          clock(rates), clock(rates + std::min(first_look(), config.max_pairs)),
           clock(rates + config.max_pairs + extra));
 }
 

@@ -21,7 +21,7 @@ Side side_of(const char* norm, double rate, double val_loss, std::vector<double>
   Side side{.contestant = {.words = norm, .label = norm, .norm = norm}, .rate = rate, .gain = 1};
   side.sweep.losses = {{1e-3, val_loss + 0.2}, {3e-3, val_loss + 0.3}, {1e-2, val_loss + 0.3}};
   side.sweep.losses[rate] = val_loss;
-  for (int64_t pair = 0; pair < first_look; ++pair)
+  for (int64_t pair = 0; pair < first_look(); ++pair)
     side.trained.push_back({.val_loss = val_loss + 1e-3 * static_cast<double>(pair % 3),
                             .start = {{1}, {1}, {1}},
                             .losses = losses});

@@ -1,7 +1,11 @@
 #include "cells.h"
 
+#include <cmath>
 #include <limits>
+#include <span>
 
+#include "../../core/parallel.h"
+#include "../../core/rng.h"
 #include "../../experiments/claims/reach.h"
 #include "../../experiments/duel/decision.h"
 
@@ -141,32 +145,107 @@ const std::vector<Differences>& duels() {
       {"exponential", [](Random& random) { return exponential(random) - 1; }, true, false},
       {"log-normal", [=](Random& random) { return std::exp(normal(random)) - std::exp(0.5); }, true, false},
       {"normal, A better by 0.5 sd", apart(0.5), false},
+      {"normal, A better by 0.75 sd", apart(0.75), false},
       {"normal, A better by 1 sd", apart(1), false},
       {"normal, A better by 2 sd", apart(2), false}};
   return all;
 }
 
-DuelRates duel_rates(const Differences& of, int64_t trials) {
+namespace {
+
+// The margin of duels here is too small for any pairs to be equal within it.
+constexpr double no_margin = 1e-9;
+
+// Mean and deviation of the differences so far, and whether Student's interval with a normal quantile reaches over 0. Then
+// no interval of duel::decide() lies beyond it: it is longer, and decide() need not be asked.
+class Running {
+ public:
+  void add(double x) {
+    ++n_;
+    const double away = x - mean_;
+    mean_ += away / static_cast<double>(n_);
+    squares_ += away * (x - mean_);
+  }
+  bool reaches_over_0(double share) const {
+    const auto n = static_cast<double>(n_);
+    const double z = normal_quantile(1 - duel::error_of_end(n_, share));
+    return n_ < 2 || std::abs(mean_) * std::sqrt(n) < (1 - 1e-6) * z * std::sqrt(squares_ / (n - 1));
+  }
+
+ private:
+  int64_t n_ = 0;
+  double mean_ = 0, squares_ = 0;
+};
+
+// How a duel ends whose differences draw() gives, and after how many pairs; `drawn` has them then.
+struct Ended {
+  duel::Outcome outcome = duel::Outcome::undecided;
+  int64_t pairs = 0;
+};
+template <class Draw>
+Ended ended(const Draw& draw, int64_t most, double share, std::vector<double>& drawn) {
+  Ended duel;
+  Running running;
+  while (duel.outcome == duel::Outcome::undecided && duel.pairs < most) {
+    drawn.push_back(draw());
+    running.add(drawn.back());
+    if (++duel.pairs >= duel::first_look(share) && !running.reaches_over_0(share))
+      duel.outcome = duel::decide(drawn, no_margin, share).outcome;
+  }
+  return duel;
+}
+
+// As version 0.3 looked, from pair 8 on.
+Ended ended_before(std::span<const double> drawn) {
+  for (int64_t pairs = 8; pairs <= most_pairs; ++pairs) {
+    const Spread spread = spread_of(drawn.first(static_cast<size_t>(pairs)));
+    const PartOutcome below = read({Rule::mean, -infinity, 0}, spread, 1, pairs - 7).outcome;
+    if (below == PartOutcome::holds) return {duel::Outcome::better, pairs};
+    if (below == PartOutcome::fails) return {duel::Outcome::worse, pairs};
+  }
+  return {duel::Outcome::undecided, most_pairs};
+}
+
+// Trials in parts of a hundred, on all threads; adds what of(trial, counts) counted.
+template <class Counts, class F>
+Counts counted(int64_t trials, const F& of) {
+  constexpr int64_t part = 100;
+  std::vector<Counts> parts(static_cast<size_t>(chunk_count(trials, part)));
+  parallel_for(trials, part, [&](int64_t begin, int64_t end) {
+    for (int64_t trial = begin; trial < end; ++trial) of(trial, parts[static_cast<size_t>(begin / part)]);
+  });
+  Counts sum{};
+  for (const Counts& one : parts)
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
+  return sum;
+}
+
+}  // namespace
+
+DuelsOf duel_rates(const Differences& of, int64_t trials, bool looks_on) {
   using duel::Outcome;
-  DuelRates rates;
-  const double each = 1 / static_cast<double>(trials);
-  for (int64_t trial = 0; trial < trials; ++trial) {
+  using Counts = std::array<int64_t, 8>;
+  const Counts counts = counted<Counts>(trials, [&](int64_t trial, Counts& add) {
     Random random(static_cast<uint64_t>(trial));
     std::vector<double> drawn;
-    Outcome outcome = Outcome::undecided;
-    // The margin is too small for any pairs to be equal within it.
-    for (int64_t pairs = 1; pairs <= most_pairs; ++pairs) {
-      drawn.push_back(of.draw(random));
-      if (outcome != Outcome::undecided) continue;
-      outcome = duel::decide(drawn, 1e-9).outcome;
-      rates.pairs += each;
-    }
-    rates.better += outcome == Outcome::better ? each : 0;
-    rates.worse += outcome == Outcome::worse ? each : 0;
-    const PartOutcome once = read({Rule::mean, -infinity, 0}, spread_of(drawn), 1).outcome;
-    rates.power += once == PartOutcome::holds || once == PartOutcome::fails ? each : 0;
-  }
-  return rates;
+    const Ended now =
+        ended([&] { return of.draw(random); }, looks_on ? very_many_pairs : most_pairs, 1, drawn);
+    while (std::ssize(drawn) < most_pairs) drawn.push_back(of.draw(random));
+    const std::span<const double> first = std::span(drawn).first(most_pairs);
+    const Ended before = ended_before(first);
+    const bool in_time = now.pairs <= most_pairs;
+    add[0] += in_time && now.outcome == Outcome::better;
+    add[1] += in_time && now.outcome == Outcome::worse;
+    add[2] += std::min(now.pairs, most_pairs);
+    add[3] += before.outcome == Outcome::better;
+    add[4] += before.outcome == Outcome::worse;
+    add[5] += before.pairs;
+    add[6] += looks_on && now.outcome != Outcome::undecided;
+    const PartOutcome once = read({Rule::mean, -infinity, 0}, spread_of(first), 1).outcome;
+    add[7] += once == PartOutcome::holds || once == PartOutcome::fails;
+  });
+  const auto share = [&](size_t i) { return static_cast<double>(counts[i]) / static_cast<double>(trials); };
+  return {{share(0), share(1), share(2)}, {share(3), share(4), share(5)}, share(6), share(7)};
 }
 
 const std::vector<Climbing>& ladders() {

@@ -41,8 +41,7 @@ enum class Asked { at_least, between, time, printed };
 const char* name_of(Asked asked);
 Rates rates(Asked asked, const SeedShape& values, int64_t seeds, int64_t trials);
 
-// Duels, looked at after each pair: the shares of trials that ended so, and how many pairs they took. `power` is
-// the share that one look at all pairs decides.
+// Duels, looked at after each pair.
 struct Differences {
   std::string name;
   std::function<double(std::mt19937_64&)> draw;
@@ -50,11 +49,17 @@ struct Differences {
   bool promised = true;  // symmetric
 };
 const std::vector<Differences>& duels();
-inline constexpr int64_t most_pairs = 25;
+inline constexpr int64_t most_pairs = 25, very_many_pairs = 400;
+// The shares of trials that ended so within most_pairs, and how many pairs they took.
 struct DuelRates {
-  double better = 0, worse = 0, pairs = 0, power = 0;
+  double better = 0, worse = 0, pairs = 0;
 };
-DuelRates duel_rates(const Differences& of, int64_t trials);
+struct DuelsOf {
+  DuelRates now, before;  // by duel::decide(); by version 0.3's looks, of which the j-th spent 1/(j (j + 1))
+  double ever = 0;  // decided, either way, by decide() within very_many_pairs; 0 where `looks_on` is false
+  double once = 0;  // decided by one look at most_pairs
+};
+DuelsOf duel_rates(const Differences& of, int64_t trials, bool looks_on = true);
 
 // Ladders of five rungs, of 13 seeds down to 5, as experiments/studies/ladder/ has them: the shares of trials with each word.
 // `mean` is the effect on a rung, from 0 to 4; a part asks for one above 0.

@@ -66,15 +66,19 @@ void print_power(int64_t trials) {
   }
 }
 
+// Beside each rate that of version 0.3's rule, after "was".
 int print_duels(int64_t trials) {
   int broken = 0;
-  fmt::print("differences|better, %|worse, %|pairs|decided by one look at {} pairs, %|\n", most_pairs);
+  fmt::print("differences|better, %|worse, %|pairs|decided within {} pairs, %|by one look at {} pairs, %|\n",
+             very_many_pairs, most_pairs);
   for (const Differences& of : duels()) {
-    const DuelRates one = duel_rates(of, trials);
-    const bool wrong = of.equals && one.better + one.worse > most_of(trials);
+    const DuelsOf one = duel_rates(of, trials);
+    // To very_many_pairs: the boundary has no last pair.
+    const bool wrong = of.equals && one.ever > most_of(trials);
     broken += wrong && of.promised;
-    fmt::print("{}|{:.2f}|{:.2f}|{:.1f}|{:.2f}|{}\n", of.name, 100 * one.better, 100 * one.worse, one.pairs,
-               100 * one.power,
+    fmt::print("{}|{:.2f}, was {:.2f}|{:.2f}, was {:.2f}|{:.1f}, was {:.1f}|{:.2f}|{:.2f}|{}\n", of.name,
+               100 * one.now.better, 100 * one.before.better, 100 * one.now.worse, 100 * one.before.worse,
+               one.now.pairs, one.before.pairs, 100 * one.ever, 100 * one.once,
                !of.equals    ? ""
                : !wrong      ? "kept"
                : of.promised ? "NOT KEPT"
