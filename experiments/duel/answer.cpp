@@ -30,7 +30,7 @@ Phrase undecided(const Findings& found) {
     return text + Phrase{"; the differences are not such as the rule is made for: look at pairs.csv",
                          "；这些差值不满足规则的前提：见 pairs.csv"};
   return text + filled({"; the rule looks from pair {} on", "；规则从第 {} 对起判断"},
-                       fmt::format("{}", first_look()));
+                       fmt::format("{}", first_look(found.share)));
 }
 
 Phrase same_function(const Findings& found) {
@@ -86,7 +86,7 @@ void plot(Run& run, const Findings& found, double margin) {
   for (size_t n = 1; n <= differences.size(); ++n) {
     pairs.x.push_back(static_cast<double>(n));
     pairs.y.push_back(differences[n - 1]);
-    const Range interval = decide(std::span(differences).first(n), margin).interval;
+    const Range interval = decide(std::span(differences).first(n), margin, found.share).interval;
     if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) continue;
     mean.x.push_back(static_cast<double>(n));
     mean.y.push_back(spread_of(std::span(differences).first(n)).linear.mean);

@@ -28,7 +28,8 @@ namespace {
 constexpr int64_t search_seeds = 1'000'000;  // the first seed of searches, which no pair has
 constexpr int64_t gain_pairs = 4;            // pairs of the experiment of equal gains
 
-const std::vector<std::string> free_settings = {"margin", "max_pairs"};  // they decide no training's bits
+const std::vector<std::string> free_settings = {"margin", "max_pairs",
+                                                "share"};  // they decide no training's bits
 
 // Trainings are a killed run's, and this one's, where this is the same.
 GridOptions options_of(const Findings& found) {
@@ -79,8 +80,8 @@ void search(const Config& config, Trainings& trainings, Findings& found) {
 // Pair after pair until the rule decides; after the first look as many at a time as threads train.
 void train_pairs(Run& run, const Config& config, Trainings& trainings, Findings& found, int64_t most) {
   for (int64_t begun = 0; begun < most && found.decision.outcome == Outcome::undecided;) {
-    const int64_t end =
-        std::min(most, std::max(begun + std::max<int64_t>(1, trainings.at_a_time() / 2), first_look()));
+    const int64_t end = std::min(
+        most, std::max(begun + std::max<int64_t>(1, trainings.at_a_time() / 2), first_look(config.share)));
     std::vector<Training> wanted;
     for (int64_t pair = begun; pair < end; ++pair)
       for (const int64_t side : {0, 1})
@@ -89,7 +90,7 @@ void train_pairs(Run& run, const Config& config, Trainings& trainings, Findings&
       if (found.decision.outcome != Outcome::undecided) return;  // it ran ahead
       (wanted[i].side == 0 ? found.a : found.b).trained.push_back(trained);
       if (wanted[i].side == 0) return;
-      found.decision = decide(found.differences(), config.margin);
+      found.decision = decide(found.differences(), config.margin, found.share);
       run.say("{}\n", pair_text(found));
     });
     begun = end;
@@ -116,13 +117,14 @@ void say_how_long(Run& run, const Config& config, const Task& task, const Findin
   };
   const int64_t rates = config.learning_rate > 0 ? 0 : 5 * config.seeds, extra = gain_pairs;
   run.say("a pair of trainings takes about {}; the search for learning rates {}, all {} to {}\n", clock(1),
-          clock(rates), clock(rates + std::min(first_look(), config.max_pairs)),
+          clock(rates), clock(rates + std::min(first_look(config.share), config.max_pairs)),
           clock(rates + config.max_pairs + extra));
 }
 
 void study(Run& run, const Config& config) {
   Findings found{.a = {.contestant = parse_contestant(config.a)},
-                 .b = {.contestant = parse_contestant(config.b)}};
+                 .b = {.contestant = parse_contestant(config.b)},
+                 .share = config.share};
   const std::unique_ptr<Task> task = make_task(config);
   for (Side* side : {&found.a, &found.b}) {
     task->check_contestant(side->contestant);
@@ -227,7 +229,7 @@ int main(int argc, char** argv) {
       .output = &output,
       .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "learning_rate"},
       .shares = true,
-      .goes_on = MayDiffer{.settings = {"margin"}, .may_grow = {"max_pairs"}},
+      .goes_on = MayDiffer{.settings = {"margin", "share"}, .may_grow = {"max_pairs"}},
       .settle = take_words,
       .check = [&] { config.check_together(); }};
   const int code = run_program(program, config, argc, kept.data(), [&](Run& run) {

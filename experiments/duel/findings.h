@@ -36,6 +36,7 @@ struct Findings {
   Decision decision = {Outcome::undecided, {-claims::infinity, claims::infinity}};
   double blind_loss = 0;
   std::vector<Reason> reasons = {};
+  double share = whole_rate;  // of the error rate
 
   // A's loss minus B's, pair by pair.
   std::vector<double> differences() const { return pairwise(a.val_losses(), b.val_losses(), std::minus()); }

@@ -53,6 +53,9 @@ std::string program_with(const std::vector<duel::OwnNorm>& norms) {
 }  // namespace
 
 int duel(const Words& given) {
+  if (std::ranges::any_of(given,
+                          [](auto& word) { return word == "--ledger" || word.starts_with("--ledger="); }))
+    return search(given);
   const Words words = duel::with_contestants_kept(given);
   return exit_code_of(name, stderr, [&] {
     const Words headers = headers_in(words);

@@ -27,6 +27,8 @@ int prepare(const Words& words);
 
 // The study duel, which is compiled first where a contestant is a header.
 int duel(const Words& given);
+// duel --ledger FILE: a search, whose duels share one error rate.
+int search(const Words& given);
 
 // Of texts: says on stderr of each file what it looks like if it hardly is a text, unless the user gave --as_is.
 void warn_of(const TextInput& input);

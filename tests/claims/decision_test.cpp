@@ -81,4 +81,12 @@ TEST_CASE("duels of equals keep the error rate, looked at after each pair") {
   }
 }
 
+TEST_CASE("a search of forty equal norms keeps none, and one better is found") {
+  constexpr int64_t few = 200;
+  CHECK(claims::search_rates(false, few).wrong <= claims::most_of(few));
+  const claims::SearchRates one = claims::search_rates(true, few);
+  CHECK(one.wrong <= claims::most_of(few));
+  CHECK(one.found >= 0.6);
+}
+
 }  // namespace isobar::decision_test

@@ -8,6 +8,7 @@
 #include "../../core/rng.h"
 #include "../../experiments/claims/reach.h"
 #include "../../experiments/duel/decision.h"
+#include "../../experiments/duel/ledger.h"
 
 namespace isobar::claims {
 
@@ -246,6 +247,29 @@ DuelsOf duel_rates(const Differences& of, int64_t trials, bool looks_on) {
   });
   const auto share = [&](size_t i) { return static_cast<double>(counts[i]) / static_cast<double>(trials); };
   return {{share(0), share(1), share(2)}, {share(3), share(4), share(5)}, share(6), share(7)};
+}
+
+SearchRates search_rates(bool one_better, int64_t searches) {
+  constexpr int64_t norms = 40, most = 60;
+  const auto counts =
+      counted<std::array<int64_t, 2>>(searches, [&](int64_t search, std::array<int64_t, 2>& add) {
+        Random random(static_cast<uint64_t>(search));
+        const int64_t place = one_better ? 1 + static_cast<int64_t>(random() % norms) : 0;
+        double champion = 0;  // its mean loss
+        bool wrong = false;
+        for (int64_t k = 1; k <= norms; ++k) {
+          const double mean = k == place ? -1 : 0;
+          std::vector<double> drawn;
+          const auto draw = [&] { return mean - champion + std::normal_distribution<double>()(random); };
+          if (ended(draw, most, duel::share_of_duel(k), drawn).outcome != duel::Outcome::better) continue;
+          wrong |= mean >= champion;
+          champion = mean;
+        }
+        add[0] += wrong;
+        add[1] += champion < 0;
+      });
+  const auto share = [&](size_t i) { return static_cast<double>(counts[i]) / static_cast<double>(searches); };
+  return {share(0), share(1)};
 }
 
 const std::vector<Climbing>& ladders() {

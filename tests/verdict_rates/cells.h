@@ -61,6 +61,15 @@ struct DuelsOf {
 };
 DuelsOf duel_rates(const Differences& of, int64_t trials, bool looks_on = true);
 
+// Searches of forty norms with isobar duel --ledger: each in a duel of up to sixty pairs with the best one so far, all
+// with the share of the error rate that its number has. Shares of searches.
+struct SearchRates {
+  double wrong = 0;  // something was kept that is no better
+  double found = 0;  // the champion in the end is the one that is better by 1 sd of the pairs
+};
+// All are equal, or one of them, at any place, is better.
+SearchRates search_rates(bool one_better, int64_t searches);
+
 // Ladders of five rungs, of 13 seeds down to 5, as experiments/studies/ladder/ has them: the shares of trials with each word.
 // `mean` is the effect on a rung, from 0 to 4; a part asks for one above 0.
 struct Climbing {

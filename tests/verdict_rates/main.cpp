@@ -85,6 +85,16 @@ int print_duels(int64_t trials) {
                              : "above");
     std::fflush(stdout);
   }
+  const int64_t searches = std::max<int64_t>(1, trials / 5);
+  fmt::print(
+      "searches of 40 norms, pairs up to 60|something kept that is no better, %|the better one found, %\n");
+  for (const bool one_better : {false, true}) {
+    const SearchRates one = search_rates(one_better, searches);
+    broken += one.wrong > most_of(searches);
+    fmt::print("{}|{:.2f}|{}|{}\n", one_better ? "one better by 1 sd" : "all equal", 100 * one.wrong,
+               one_better ? fmt::format("{:.1f}", 100 * one.found) : "",
+               one.wrong > most_of(searches) ? "NOT KEPT" : "kept");
+  }
   return broken > 0 ? 1 : 0;
 }
 
