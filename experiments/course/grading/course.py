@@ -1,5 +1,5 @@
 """An assignment: its files, its cases, a student's tree made of it, a submission built and run."""
-import errno, fractions, json, os, pathlib, re, shutil, stat, subprocess
+import errno, json, os, pathlib, re, shutil, stat, subprocess
 from folders import NAMES, ROOT, Usage, module_of
 import marked, oracle, questions, ranks, sandbox, symbols, tensors
 
@@ -165,36 +165,6 @@ def case(task, call, name, inputs, expect=None, hint="", *, public=False, rtol=1
                 derives=tuple(derives), weight=weight or (1 if error is None else 0.5))
 
 
-def together(cases):
-    """{task: its cases that must all pass for a third of its points}: no error's text, no clock, no report."""
-    found = {}
-    for i, case in enumerate(cases):
-        if case["error"] is None and not case["times"] and case["call"] != "report":
-            found.setdefault(case["task"], []).append(i)
-    return {task: mine for task, mine in sorted(found.items()) if len(mine) > 1}
-
-
-def third(points):
-    """The tenths of a point that a task gives for all of its tests together."""
-    return 10 * points // 3
-
-
-def shares(points, cases):
-    """How many tenths of a point each case is worth by itself, by weight; what rounding leaves goes to who lost
-    most. A task's third is for all of its tests together, so that one mistake costs it, however few see it."""
-    worth, thirds = [0] * len(cases), together(cases)
-    for task in {case["task"] for case in cases}:
-        mine = [i for i, case in enumerate(cases) if case["task"] == task]
-        weights = [fractions.Fraction(cases[i]["weight"]) for i in mine]
-        whole = 10 * points[task] - (third(points[task]) if task in thirds else 0)
-        exact = [whole * w / sum(weights) for w in weights]
-        left = whole - sum(map(int, exact))
-        lost = sorted(range(len(mine)), key=lambda j: (int(exact[j]) - exact[j], j))
-        for j, i in enumerate(mine):
-            worth[i] = int(exact[j]) + (j in lost[:left])
-    return worth
-
-
 def fault(case, found, error):
     wrong = tensors.fault(case, found, error)
     if wrong is None and case["judge"]:
@@ -212,7 +182,8 @@ def release(assignment, folder, student="", key=b""):
     folder.mkdir(parents=True, exist_ok=True)
     name = assignment.name
     (folder / f"{name}.cpp").write_text(marked.stubs(assignment.source.read_text(), assignment.source.name))
-    kit = ["driver.h", "todo.h", "tensors.h", "tensors.py", "symbols.py", "reports.py", "answered.py", "check"]
+    kit = ["driver.h", "todo.h", "tensors.h", "tensors.py", "symbols.py", "reports.py", "answered.py", "points.py",
+           "check"]
     study = assignment.folder / "study.py"
     study = study.read_text().partition("# --- the handout's numbers")[0].rstrip() if study.exists() else ""
     if "def charts(" in study:
@@ -237,13 +208,14 @@ def release(assignment, folder, student="", key=b""):
         (folder / "answers.txt").write_text("".join(f"{q.name}\n" for q in asked))
     for file in ("CMakeLists.txt", "README.md"):
         (folder / file).write_text((ROOT / "kit" / file).read_text().replace("ASSIGNMENT", name))
-    fields = ("name", "task", "call", "hint", "rtol", "atol", "bounds", "error")
+    fields = ("name", "task", "call", "hint", "rtol", "atol", "bounds", "error", "weight")
     flat = lambda t: [t.shape, t.values, t.dtype]
     public = [
         {**{k: c[k] for k in fields}, "inputs": {k: flat(t) for k, t in c["inputs"].items()},
          "expect": {k: flat(t) for k, t in c["expect"].items()}} for c in assignment.driven() if c["public"]]
     (folder / "public.json").write_text(
-        json.dumps({"allowed": assignment.allowed, "forbidden": assignment.forbidden, "cases": public}))
+        json.dumps({"allowed": assignment.allowed, "forbidden": assignment.forbidden, "points": assignment.points,
+                    "cases": public}))
 
 
 # --- build and run

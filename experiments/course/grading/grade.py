@@ -3,7 +3,7 @@
 each test in a process of its own. What it answers is compared here. results.json has Gradescope's format and
 is written whatever the submission does. Exit code: 0 when it holds a grade, 2 for wrong usage."""
 import json, os, pathlib, re, shutil, signal, sys, tempfile, traceback
-import answered, course, questions, ranks, reports, sandbox, speed, tensors, together
+import answered, course, points, questions, ranks, reports, sandbox, speed, tensors, together
 from folders import printable
 
 WORDS = {"submission": {}, "--out": dict(default="results.json", type=pathlib.Path),
@@ -21,7 +21,6 @@ SECONDS, MEMORY = 10, 2 << 30  # of one test; an assignment that trains asks for
 SLOW = 2                       # so many tests of a function over their time, and its others are not run
 WATCHED = 6                    # times as long may it take under sanitizers
 SUBMISSION_BYTES = 1 << 20
-UNDERIVED = "a gradient counts where it passes the tests that no difference quotient passes"
 PROBES = 8                     # times that sanitizers must work, which on some machines fail now and then
 PROBE = course.ROOT / "grading/watched.cpp"
 
@@ -36,7 +35,7 @@ def write(path, results):
 def results_of(assignment, faults, text):
     """Gradescope's results.json: a test for each case, then one for each task's third; the sum is 100."""
     tests = []
-    worths = course.shares(assignment.points, assignment.cases)
+    worths = points.shares(assignment.points, assignment.cases)
     for number, (case, wrong, worth) in enumerate(zip(assignment.cases, faults, worths), 1):
         kind = "public" if case["public"] else "hidden"
         tests.append({"number": f"{case['task']}.{number}",
@@ -44,8 +43,8 @@ def results_of(assignment, faults, text):
                       "score": 0 if wrong else worth / 10, "status": "failed" if wrong else "passed",
                       "output": "" if wrong is None else wrong if wrong.startswith("task ")
                       else f"task {case['task']}: {wrong}", "visibility": "visible"})
-    for task, mine in course.together(assignment.cases).items():
-        worth, first = course.third(assignment.points[task]) / 10, next((i for i in mine if faults[i]), None)
+    for task, mine in points.together(assignment.cases).items():
+        worth, first = points.third(assignment.points[task]) / 10, next((i for i in mine if faults[i]), None)
         fault = first is not None and tests[first]["output"].splitlines()[0].partition("; hint: ")[0]
         tests.append({"number": f"{task}.all", "name": f"task {task}, all of its tests together",
                       "max_score": worth, "score": 0 if fault else worth,
@@ -114,7 +113,7 @@ def told(case, fault):
         return None
     kind, text = fault
     if not case["public"]:
-        text = {"todo": f"task {case['task']} is to be written here",
+        text = {"todo": f"task {case['task']}{points.STUB}",
                 "wrong": "not as wanted"}.get(kind, kind)
     return printable(text) + (f"; hint: {case['hint']}" if case["hint"] else "")
 
@@ -141,29 +140,7 @@ def run_cases(cases, driver, scratch, seconds, watched, reported):
         faults[place] = told(case, fault)
     for place, fault in speed.faults(cases, faults, driver.parent, scratch).items():
         faults[place] = fault
-    return counted(cases, faults)
-
-
-def counted(cases, faults):
-    """The faults, and those of what passes and proves nothing. A gradient counts where it is derived, which its tests that
-    no difference quotient passes tell. The answers of public tests, and of hidden ones that are
-    the same for every key, can be written into the source: they count where a third of the same function's other tests
-    pass. Whoever throws always is right where an error is wanted."""
-    underived = {call for case, fault in zip(cases, faults) if fault for call in case["derives"]}
-    faults = [fault or (UNDERIVED if case["call"] in underived and case["error"] is None and not case["times"] else None)
-              for case, fault in zip(cases, faults)]
-    drawn = {}
-    for case, fault in zip(cases, faults):
-        if not (case["known"] or case["times"] or case["call"] == "report") and case["error"] is None:
-            drawn.setdefault(case["call"], []).append(not fault)
-    by_heart = {call for call, passed in drawn.items() if 3 * sum(passed) < len(passed)}
-    said = lambda case: ("a public test" if case["public"] else "a test that every term has") + (
-        " counts where a third of the hidden tests of its function pass")
-    faults = [fault or (said(case) if case["known"] and case["error"] is None and case["call"] in by_heart else None)
-              for case, fault in zip(cases, faults)]
-    right = {case["task"] for case, fault in zip(cases, faults) if case["error"] is None and not fault}
-    return [fault if fault or case["error"] is None or case["task"] in right else "an error counts where "
-            "another test of its task passes" for case, fault in zip(cases, faults)]
+    return points.counted(cases, faults)
 
 
 def fault_of(case, driver, scratch, limits):
@@ -188,7 +165,7 @@ def fault_of(case, driver, scratch, limits):
         wrong = course.fault(case, found, error)
     except Exception:  # a judge reads what the student's program has made
         return "wrong", "the program's answer cannot be judged"
-    kind = "todo" if error and " is to be written here: " in error else "wrong"
+    kind = "todo" if error and f"{points.STUB}: " in error else "wrong"
     return None if wrong is None else (kind, wrong)
 
 
@@ -372,8 +349,13 @@ def main(arguments):
         add_questions(results, assignment, answers, student, tried, key, told, note)
     elif tried:  # the next submission's attempts are counted from these results
         results["extra_data"] |= {"answers": tried} | ({"student": printable(str(whose))} if whose else {})
+    ran = None in faults or len(set(faults)) > 1
+    of_tasks = points.lines(assignment.points, cases, faults) if ran else []
+    said = results["output"].splitlines()[0]
+    results["output"] += "".join(f"\n{line}" for line in of_tasks)
     write(arguments.out, results)
-    print(f"{assignment.name}: {total}; {results['output'].splitlines()[0]}")
+    print(f"{assignment.name}: {total}; {said}")
     for test in results["tests"]:
-        if test["status"] == "failed":
+        if test["status"] == "failed" and not points.is_stub(test["output"]):
             print(f"  {test['name']}\n    {test['output'].splitlines()[0]}")
+    print("".join(f"{line}\n" for line in of_tasks), end="")

@@ -1,5 +1,5 @@
 """The cases about speed: two confined programs and the clock."""
-import clock, sandbox
+import clock, points, sandbox
 
 SECONDS, MEMORY = 60, 2 << 30  # of a program that is measured
 
@@ -24,9 +24,11 @@ def faults(cases, found, folder, scratch):
     wrong anywhere is not measured."""
     wanted = {place: case for place, case in enumerate(cases) if case["times"]}
     calls = {case["call"] for case in wanted.values()}
-    wrong = next((case["name"] for case, fault in zip(cases, found) if case["call"] in calls and fault), None)
-    if not wanted or wrong:
-        return {place: f"not measured: the test '{wrong}' fails" for place in wanted}
+    failed = [(case, fault) for case, fault in zip(cases, found) if case["call"] in calls and fault]
+    if not wanted or failed:
+        wrong = next((f"task {case['task']}{points.STUB}" for case, fault in failed if points.is_stub(fault)),
+                     failed and f"not measured: the test '{failed[0][0]['name']}' fails")
+        return {place: wrong for place in wanted}
     times, said, fault = measured(folder, scratch, max(case["times"] for case in wanted.values()))
     return {place: None if times >= case["times"] else said or f"not measured: {fault}"
             for place, case in wanted.items()}

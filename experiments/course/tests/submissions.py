@@ -16,7 +16,7 @@ in too. `builds for ever`: ended after 10 s, for once. `at start`, `at end`: the
 a constructor or a destructor of the program. {results}, {course} and {victim} become the paths of
 results.json, of the course's folder and of a file that belongs to the grader's user."""
 import pathlib, re
-import course, grade, marked
+import course, grade, marked, points
 
 FIRST = (course.ROOT / "hostile/first.h").read_text()
 TEXTS = {f"{name};": (course.ROOT / f"hostile/{name}.h").read_text() for name in ("past_the_end", "differences")}
@@ -50,14 +50,14 @@ class Submission:
 
     def all_but_errors(self):
         cases = self.assignment.cases
-        worth = course.shares(self.assignment.points, cases)
+        worth = points.shares(self.assignment.points, cases)
         return (1000 - sum(tenths for case, tenths in zip(cases, worth) if case["error"] is not None)) / 10
 
     def without_functions(self):
         """The points of a reference whose functions that the text has are not written: wrong in every test."""
         cases = self.assignment.cases
         missing = ["not as wanted" if case["call"] in self.without and case["error"] is None else None for case in cases]
-        return grade.results_of(self.assignment, grade.counted(cases, missing), "")["score"]
+        return grade.results_of(self.assignment, points.counted(cases, missing), "")["score"]
 
     def write(self, folder, places):
         source = self.assignment.source.read_text()

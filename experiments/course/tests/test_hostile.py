@@ -2,7 +2,7 @@
 by every means of confinement that works here and, where root runs this, as nobody and as an ordinary user."""
 import concurrent.futures, json, os, pathlib, re, shutil, subprocess, sys, tempfile, time
 import pytest
-import course, sandbox, submissions, tensors
+import course, points, sandbox, submissions, tensors
 
 USER = 54321  # an ordinary user, where root runs the tests
 # Beside all of them by the best means: some by Landlock, and as an ordinary user.
@@ -36,7 +36,7 @@ def faults_of(submission, results, shown):
     """What a results.json gives away, or gives undeservedly."""
     tests, cases = results["tests"], submission.assignment.cases
     wrong = [] if results["score"] <= submission.deserves else [f"scores {results['score']:g}"]
-    wrong += [] if len(tests) == len(cases) + len(course.together(cases)) else [f"{len(tests)} tests"]
+    wrong += [] if len(tests) == len(cases) + len(points.together(cases)) else [f"{len(tests)} tests"]
     wrong += [f"holds '{w}'" for w in ("LEAK", "from course import", "MUTANTS = ") if w in shown]
     wrong += [f"tells a hidden test's '{row[:30]}'" for row in secret_lines(submission.assignment)
               if row in shown][:1]

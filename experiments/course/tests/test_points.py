@@ -3,7 +3,7 @@ a third of its task; a key draws hidden inputs, the same ones each time, and lea
 no formula of a solution stands in a handout, header, stub or hint, not in other names either. What they say of a
 section names it. Needs no prefix."""
 import re
-import course, grade, leaks, tensors
+import course, grade, leaks, points, tensors
 
 
 def requests(cases):
@@ -13,8 +13,8 @@ def requests(cases):
 def test_points_add_up_and_stand_in_the_readme(name, assignment):
     for cases in (assignment.cases, assignment.public(), course.Assignment(name, b"a key, its bytes").cases):
         whole = sum(assignment.points[task] for task in {case["task"] for case in cases})
-        thirds = sum(course.third(assignment.points[task]) for task in course.together(cases))
-        assert sum(course.shares(assignment.points, cases)) + thirds == 10 * whole
+        thirds = sum(points.third(assignment.points[task]) for task in points.together(cases))
+        assert sum(points.shares(assignment.points, cases)) + thirds == 10 * whole
     readme = (course.ROOT / "README.md").read_text()
     row = re.search(rf"(?m)^\| {name} \| \[[^|]*\|([^|]*)\|$", readme)[1]
     assert [int(number) for number in re.findall(r" (\d+)\b", row)] == list(assignment.points.values())
@@ -23,7 +23,7 @@ def test_points_add_up_and_stand_in_the_readme(name, assignment):
 def test_one_mistake_costs_a_third_of_its_task_however_few_tests_see_it(assignment):
     none = [None] * len(assignment.cases)
     assert grade.results_of(assignment, none, "")["score"] == 100
-    for task, mine in course.together(assignment.cases).items():
+    for task, mine in points.together(assignment.cases).items():
         for i in mine:
             lost = 100 - grade.results_of(assignment, none[:i] + ["not as wanted"] + none[i + 1:], "")["score"]
             # Of a8's training, which weighs 3 of 6, half of the rest too.
@@ -37,13 +37,13 @@ def test_answers_that_are_written_down_without_the_key_give_nothing(name, assign
     cases, others = chosen(course.Assignment(name, b"a key, its bytes")), chosen(course.Assignment(name, b"another"))
     written = [case["public"] or one == other
                for case, one, other in zip(cases, requests(cases), requests(others), strict=True)]
-    faults = grade.counted(cases, [None if mine and not case["times"] else "not as wanted"
+    faults = points.counted(cases, [None if mine and not case["times"] else "not as wanted"
                                    for case, mine in zip(cases, written)])
     assert any(written) and all(faults), [case["name"] for case, fault in zip(cases, faults) if not fault]
     cases = chosen(assignment)
-    assert grade.counted(cases, [None] * len(cases)) == [None] * len(cases)
+    assert points.counted(cases, [None] * len(cases)) == [None] * len(cases)
     alone = assignment.public()
-    assert grade.counted(alone, [None] * len(alone)) == [None] * len(alone)  # grade --public
+    assert points.counted(alone, [None] * len(alone)) == [None] * len(alone)  # grade --public
 
 
 def test_a_gradient_that_is_not_derived_gives_nothing(assignment):
@@ -52,7 +52,7 @@ def test_a_gradient_that_is_not_derived_gives_nothing(assignment):
     assert gradients <= {call for case in assignment.cases for call in case["derives"]}
     for beyond in (case for case in assignment.cases if case["derives"]):
         assert not beyond["public"], beyond["name"]
-        faults = grade.counted(assignment.cases, ["not as wanted" if case is beyond else None for case in assignment.cases])
+        faults = points.counted(assignment.cases, ["not as wanted" if case is beyond else None for case in assignment.cases])
         for case, fault in zip(assignment.cases, faults):
             if case["error"] is None and not case["times"]:
                 assert bool(fault) == (case["call"] in beyond["derives"]), (beyond["name"], case["name"])
@@ -63,8 +63,31 @@ def test_a_right_function_that_fails_some_hidden_tests_keeps_its_public_ones(ass
         mine = [case for case in assignment.driven() if case["call"] == call and case["error"] is None]
         hidden = [case["name"] for case in mine if not case["public"]]
         wrong = hidden[:len(hidden) // 2]
-        faults = grade.counted(mine, ["not as wanted" if case["name"] in wrong else None for case in mine])
+        faults = points.counted(mine, ["not as wanted" if case["name"] in wrong else None for case in mine])
         assert not any(fault for case, fault in zip(mine, faults) if case["name"] not in wrong), call
+
+
+def test_each_task_has_its_line_and_those_that_are_not_begun_share_one(assignment):
+    """Of the lines' points, the sum is the score; tests of a stub of a begun task name its function."""
+    cases, worth = assignment.cases, assignment.points
+    stub = lambda case: f"task {case['task']}{points.STUB}"
+    assert points.lines(worth, cases, [None] * len(cases)) == [
+        f"task {task}: {n} of {n} pass, {worth[task]} of {worth[task]} points"
+        for task in worth for n in [sum(case["task"] == task for case in cases)]]
+    alone, = points.lines(worth, cases, list(map(stub, cases)))
+    assert alone == f"task{'s' if len(worth) > 1 else ''} {points.listed(worth)} not begun, 100 points"
+    for call in {case["call"] for case in cases}:
+        faults = points.counted(cases, [stub(case) if case["call"] == call else None for case in cases])
+        lines = points.lines(worth, cases, faults)
+        score = sum(float(re.search(r", ([\d.]+) of \d+ points", line)[1]) for line in lines if ":" in line)
+        assert abs(score - grade.results_of(assignment, faults, "")["score"]) < 0.01, lines
+        touched = {case["task"] for case in cases if case["call"] != call}
+        whole = [task for task in worth if task not in touched]
+        alone = [line for line in lines if ":" not in line]
+        assert alone == ([f"task{'s' if len(whole) > 1 else ''} {points.listed(whole)} not begun, "
+                          f"{sum(worth[task] for task in whole)} points"] if whole else [])
+        for task in {case["task"] for case in cases if case["call"] == call} & touched:
+            assert any(line.startswith(f"task {task}: ") and line.endswith(f"; {call} not begun") for line in lines), lines
 
 
 def test_each_task_has_public_and_hidden_cases(assignment):
