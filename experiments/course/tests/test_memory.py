@@ -1,4 +1,5 @@
-"""./check names each planted misuse of a tensor, and the grader takes points for the same public tests."""
+"""./check names each planted misuse of a tensor, and the grader takes points for the same public tests, and for hidden
+ones of the same function."""
 import os, re, subprocess
 import course
 
@@ -18,3 +19,5 @@ def test_check_and_the_grader_see_the_same(name, assignment, prefix, folder, gra
         lost = [test["name"].replace(", public", "") for test in results["tests"] if test["score"] == 0
                 and "public" in test["name"]]
         assert re.findall(r"(?m)^FAIL (task .*)$", done.stdout) == lost and results["score"] < 100, what
+        if "the program was stopped" in done.stdout:
+            assert any("hidden" in test["name"] and "the program was stopped" in test["output"] for test in results["tests"]), what
