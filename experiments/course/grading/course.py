@@ -248,10 +248,13 @@ def own_folder(path):
 
 def build(tree, prefix, work, seconds):
     """Builds a tree in `work` under limits. The compiler's complaint, or None."""
+    return configure(tree, prefix, work, seconds) or make(tree, prefix, work, "all", seconds)
+
+
+def configure(tree, prefix, work, seconds):
     own_folder(work / "tmp")
     return confined(["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(work / "build"), "-DSANITIZE=BOTH",
-                     f"-DCMAKE_PREFIX_PATH={prefix}"], tree, prefix, work,
-                    seconds) or make(tree, prefix, work, "all", seconds)
+                     f"-DCMAKE_PREFIX_PATH={prefix}"], tree, prefix, work, seconds)
 
 
 def built(tree, prefix, *options, target="all", into=None):

@@ -1,12 +1,18 @@
 """Grades a submission: aN.cpp, or a folder that holds it. Nothing else of the folder is used, but by
 --questions answers.txt and key. The program is built against the installed isobar, under limits, and answers
 each test in a process of its own. What it answers is compared here. results.json has Gradescope's format and
-is written whatever the submission does. Exit code: 0 when it holds a grade, 2 for wrong usage."""
-import json, os, pathlib, re, shutil, signal, sys, tempfile, traceback
+is written whatever the submission does.
+
+Of several submissions, as in `course grade a4 DIR/*`, each gets its results in the folder --out, and class.csv there
+a row for each; mistakes that were frequent are printed. Run again, it goes on where it was ended.
+
+Exit code: 0 when there is a grade for each, 1 when a class has submissions without one, 2 for wrong usage."""
+import importlib, json, os, pathlib, re, shutil, signal, sys, tempfile, traceback
 import answered, course, points, questions, ranks, reports, sandbox, speed, tensors, together
 from folders import printable
 
-WORDS = {"submission": {}, "--out": dict(default="results.json", type=pathlib.Path),
+WORDS = {"submission": dict(nargs="+"),
+         "--out": dict(type=pathlib.Path, help="results.json, or, for several submissions, a folder: results"),
          "--seconds": dict(type=float, help="for each test"),
          "--build-seconds": dict(type=float, default=180, help="for building it (180)"),
          "--driver-object": dict(help="the driver, compiled before: half the time (selftest)"),
@@ -330,6 +336,9 @@ def confine(assignment, key_file, prefix, asked, work):
 
 
 def main(arguments):
+    if len(arguments.submission) > 1 or arguments.out and arguments.out.is_dir():
+        return importlib.import_module("classes").main(arguments)
+    arguments.submission, arguments.out = arguments.submission[0], arguments.out or pathlib.Path("results.json")
     assignment, prefix, key = arguments.assignment, arguments.prefix, arguments.key
     if arguments.public:
         assignment.cases = assignment.public()
