@@ -177,13 +177,13 @@ def run_cases(cases, driver, scratch, seconds, watched, unwatched, reported):
     return points.counted(cases, faults)
 
 
-def fault_of(case, driver, scratch, limits):
+def fault_of(case, driver, scratch, limits, environment=sandbox.WATCHED):
     """None when it passes, else (what kind of fault it is, in our words; all that is known of it)."""
     if ranks.ranks_of(case):
         done = together.run([str(driver)], case, str(scratch), [str(driver)], limits)
     else:
         done = sandbox.run([str(driver)], tensors.request(case["call"], case["inputs"]), str(scratch),
-                           [str(driver)], limits, environment=sandbox.WATCHED,
+                           [str(driver)], limits, environment=environment,
                            system=sandbox.alone(str(driver)))
     if driver.name == "watched" and done.code == sandbox.STOPPED:
         return "the program was stopped", "the program was stopped: " + "\n".join(
