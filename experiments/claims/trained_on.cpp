@@ -75,6 +75,12 @@ constexpr Sentence sentences[] = {
     {"warmup", "weight_grad_norm.", "", ""},
     {"warmup", "", "{n_layer} blocks of width {n_embd}, {steps} steps on {corpus}, rates {learning_rates}",
      "{n_layer} 块、宽 {n_embd}，在{corpus}上训练 {steps} 步，学习率 {learning_rates}"},
+    {"what_trains", "transformer.", "blocks of width {n_embd}, {steps} steps on {corpus}, every rate",
+     "宽 {n_embd} 的块，在{corpus}上训练 {steps} 步，所有学习率"},
+    {"what_trains", "score.", "nets of width {width} and {n_embd}, {steps} steps, every rate",
+     "宽 {width} 与 {n_embd} 的网络，训练 {steps} 步，所有学习率"},
+    {"what_trains", "", "layers of width {width}, {steps} steps on {digits}, every rate",
+     "宽 {width} 的层，在{digits}上训练 {steps} 步，所有学习率"},
 };
 
 // A name that the reader knows is said of those data alone: where the run's environment has their checksum. Kept values

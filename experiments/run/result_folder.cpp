@@ -90,7 +90,11 @@ const std::vector<std::string>* own_files(const std::string& program) {
       {"recurrent_norms", {}},
       {trainer, {"layers.csv", "loss.csv", "metrics.jsonl", "modules.jsonl", "seeds.csv"}},
       {"transformer_stack", {}},
-      {"warmup", {}}};
+      {"warmup", {}},
+      {"what_trains",
+       {"borders.csv", "map.json", "plain_adamw.svg", "plain_muon.svg", "plain_sgd.svg", "residual_adamw.svg",
+        "residual_muon.svg", "residual_sgd.svg", "transformer_adamw_e1.svg", "transformer_adamw_e0.02.svg",
+        "transformer_muon_e1.svg"}}};
   const auto found = all.find(program);
   return found == all.end() ? nullptr : &found->second;
 }

@@ -1,0 +1,174 @@
+#include "picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "../../page/charts/shapes.h"
+#include "prediction.h"
+
+namespace isobar::trains {
+namespace {
+
+using charts::at;
+using charts::element;
+using charts::Markup;
+using charts::through;
+
+constexpr double cell = 15, gap = 46, left = 44, top = 54;
+
+// Where rates and scales are, in pixels of a panel.
+struct Axes {
+  int64_t first, last;         // octaves of the rate
+  std::vector<double> scales;  // from the greatest down
+
+  double x(double rate) const { return (std::log2(rate) - static_cast<double>(first) + 0.5) * cell; }
+  double y(double scale) const { return std::log2(scales.front() / scale) * 2 * cell + cell; }
+  double width() const { return static_cast<double>(last - first + 1) * cell; }
+  double height() const { return y(scales.back()) + cell; }
+};
+
+std::string colour(double gain, double enough, double best) {
+  if (std::isinf(gain)) return "#c0392b";
+  if (gain < 0.1 * best) return "#4a4a55";
+  if (gain < enough) return fmt::format("hsl(220 12% {:.0f}%)", 35 + 40 * gain / enough);
+  return "#f2c14e";
+}
+
+Markup text(double x, double y, const std::string& words, const char* anchor = "middle", int size = 11) {
+  return element("text",
+                 {{"x", at(x)}, {"y", at(y)}, {"text-anchor", anchor}, {"font-size", std::to_string(size)}},
+                 Markup(words));
+}
+
+Markup line(const std::vector<std::pair<double, double>>& points, const char* stroke, bool dashed) {
+  if (points.size() < 2) return {};
+  return element("path", {{"d", through(points)},
+                          {"fill", "none"},
+                          {"stroke", stroke},
+                          {"stroke-width", dashed ? "2" : "1.6"},
+                          {"stroke-dasharray", dashed ? "5 3" : "none"}});
+}
+
+// The borders of the rate, down the low one and up the high one, where the net trains.
+Markup outline(const std::vector<std::array<double, 3>>& borders, const Axes& axes, const char* stroke,
+               bool dashed) {
+  std::vector<std::pair<double, double>> low, high;
+  const auto place = [&](double rate, double scale) {
+    return std::pair(std::clamp(axes.x(rate), 0.0, axes.width()), axes.y(scale));
+  };
+  for (const auto& [scale, lowest, highest] : borders) {
+    low.push_back(place(lowest, scale));
+    high.push_back(place(highest, scale));
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  if (!low.empty()) low.push_back(low.front());
+  return line(low, stroke, dashed);
+}
+
+Markup panel(const Map& map, const std::vector<const MeasuredNet*>& nets, const Axes& axes) {
+  const Net& any = nets.front()->net;
+  const double enough = map.enough.at(any.task), best = map.best.at(any.task);
+  Markup svg =
+      element("rect", {{"width", at(axes.width())}, {"height", at(axes.height())}, {"fill", "#e9e9ee"}});
+  std::vector<std::array<double, 3>> measured, predicted;
+  for (const MeasuredNet* one : nets) {
+    const double y = axes.y(one->net.scale);
+    for (const auto& [octave, gain] : one->cells)
+      svg += element("rect", {{"x", at(static_cast<double>(octave - axes.first) * cell + 1)},
+                              {"y", at(y - cell / 2 + 0.5)},
+                              {"width", at(cell - 2)},
+                              {"height", at(cell - 1)},
+                              {"fill", colour(gain, enough, best)}});
+    if (one->window)
+      measured.push_back({one->net.scale, one->window->lowest_rate(), one->window->highest_rate()});
+  }
+  const double greatest = axes.scales.front(), least = axes.scales.back();
+  for (double scale = greatest; scale >= least * 0.999; scale /= std::exp2(0.125)) {
+    Net net = any;
+    net.scale = scale;
+    if (const Borders borders = predicted_borders(net, map.steps); borders.trains())
+      predicted.push_back({scale, borders.lowest_rate, borders.highest_rate});
+  }
+  svg += outline(measured, axes, "#111", false) + outline(predicted, axes, "#0a7d55", true);
+  svg += text(axes.width() / 2, -8, any.norm, "middle", 13);
+  for (int64_t octave = axes.first; octave <= axes.last; octave += 4)
+    svg += text(axes.x(std::exp2(static_cast<double>(octave))), axes.height() + 14,
+                fmt::format("2^{}", octave), "middle", 9);
+  return svg;
+}
+
+}  // namespace
+
+std::string picture_of(const Map& map, const std::string& task, const std::string& optimizer,
+                       double embedding_std) {
+  std::vector<std::vector<const MeasuredNet*>> panels;  // of one norm each, from the greatest scale down
+  Axes axes{.first = 99, .last = -99, .scales = {}};
+  for (const MeasuredNet& one : map.nets) {
+    const Net& net = one.net;
+    if (net.task != task || net.optimizer != optimizer || net.embedding_std != embedding_std ||
+        net.depth != default_depth(task) || one.cells.empty())
+      continue;
+    const auto same = [&](const auto& panel) { return panel.front()->net.norm == net.norm; };
+    auto found = std::ranges::find_if(panels, same);
+    if (found == panels.end()) found = panels.insert(panels.end(), std::vector<const MeasuredNet*>());
+    found->push_back(&one);
+    axes.first = std::min(axes.first, one.cells.front().first);
+    axes.last = std::max(axes.last, one.cells.back().first);
+    if (std::ranges::count(axes.scales, net.scale) == 0) axes.scales.push_back(net.scale);
+  }
+  if (panels.empty()) return "";
+  std::ranges::sort(axes.scales, std::greater());
+  for (auto& nets : panels)
+    std::ranges::sort(nets,
+                      [](const MeasuredNet* a, const MeasuredNet* b) { return a->net.scale > b->net.scale; });
+
+  Markup content;
+  const size_t columns = std::min<size_t>(3, panels.size());
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const double x = left + static_cast<double>(i % columns) * (axes.width() + gap),
+                 y = top + static_cast<double>(i / columns) * (axes.height() + gap);
+    Markup one = panel(map, panels[i], axes);
+    for (const MeasuredNet* net : panels[i])
+      one += text(-6, axes.y(net->net.scale) + 4, fmt::format("{:.3g}", net->net.scale), "end", 9);
+    content += element("g", {{"transform", "translate(" + at(x) + " " + at(y) + ")"}}, one);
+  }
+  const size_t rows = (panels.size() + columns - 1) / columns;
+  const double width = left + static_cast<double>(columns) * (axes.width() + gap),
+               height = top + static_cast<double>(rows) * (axes.height() + gap) + 24;
+  std::string title = fmt::format("{}, {}", task,
+                                  optimizer == "adamw"  ? "AdamW"
+                                  : optimizer == "muon" ? "Muon"
+                                                        : "SGD");
+  if (task == "transformer") title += fmt::format(", embedding of std {:g}", embedding_std);
+  content +=
+      text(left, 20, title + ": scale of the initial weights (up) and learning rate (right)", "start", 14);
+  // What the colours are.
+  double x = left;
+  const double y = height - 16;
+  const std::pair<const char*, const char*> keys[] = {{"#f2c14e", "learns"},
+                                                      {"hsl(220 12% 60%)", "learns less"},
+                                                      {"#4a4a55", "nothing"},
+                                                      {"#c0392b", "diverged"}};
+  for (const auto& [fill, words] : keys) {
+    content +=
+        element("rect", {{"x", at(x)}, {"y", at(y - 10)}, {"width", "12"}, {"height", "12"}, {"fill", fill}});
+    content += text(x + 17, y, words, "start");
+    x += 95;
+  }
+  content += line({{x, y - 4}, {x + 26, y - 4}}, "#111", false) + text(x + 32, y, "measured border", "start");
+  content += line({{x + 135, y - 4}, {x + 161, y - 4}}, "#0a7d55", true) +
+             text(x + 167, y, "predicted border", "start");
+  const double whole = std::max(width, x + 280);
+  return element("svg",
+                 {{"xmlns", "http://www.w3.org/2000/svg"},
+                  {"viewBox", "0 0 " + at(whole) + " " + at(height)},
+                  {"width", at(whole)},
+                  {"height", at(height)},
+                  {"font-family", "sans-serif"}},
+                 element("rect", {{"width", at(whole)}, {"height", at(height)}, {"fill", "#fff"}}) + content)
+      .text();
+}
+
+}  // namespace isobar::trains

@@ -1,0 +1,162 @@
+#include "scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "../../run/stats.h"
+#include "prediction.h"
+
+namespace isobar::trains {
+namespace {
+
+// Whether the net, of any seed, was in the trials that gave the constants (predictions.md names them).
+bool is_of_the_trial(const Net& net) {
+  const auto any_of = [](double value, std::initializer_list<double> of) {
+    return std::ranges::any_of(of, [&](double one) { return std::abs(value / one - 1) < 0.01; });
+  };
+  const double root = std::numbers::sqrt2;
+  if (net.norm != "pre.rmsnorm" && (net.norm != "none" || net.optimizer != "adamw")) return false;
+  if (net.optimizer != "adamw") return net.depth == default_depth(net.task) && any_of(net.scale, {1, root});
+  if (net.task == "plain") return net.depth == 8 && any_of(net.scale, {1, root});
+  if (net.task == "residual") return net.depth == 8 && any_of(net.scale, {0.25, 1, root, 2});
+  return net.scale == 1 && net.embedding_std == 1 && (net.depth == 4 || net.depth == 8);
+}
+
+// What counts as the same border of another norm.
+Net without_norm(Net net) {
+  net.norm = "";
+  return net;
+}
+
+void add_rate_borders(const Map& map, std::vector<Border>& borders) {
+  for (const MeasuredNet& one : map.nets) {
+    if (!one.window || is_of_the_trial(one.net)) continue;
+    const Borders predicted = predicted_borders(one.net, map.steps);
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    if (one.window->below)
+      borders.push_back({.kind = Kind::lowest_rate,
+                         .net = one.net,
+                         .measured = one.window->lowest_rate(),
+                         .predicted = predicted.trains() ? predicted.lowest_rate : none});
+    if (one.window->above)
+      borders.push_back({.kind = Kind::highest_rate,
+                         .net = one.net,
+                         .measured = one.window->highest_rate(),
+                         .predicted = predicted.trains() ? predicted.highest_rate : none});
+  }
+}
+
+// Adds the border unless both say that there is none in the range.
+void add_inside(std::vector<Border>& borders, Border border, double from, double to) {
+  const auto clamped = [&](double value) { return std::isnan(value) ? value : std::clamp(value, from, to); };
+  border.measured = clamped(border.measured);
+  border.predicted = clamped(border.predicted);
+  const auto inside = [&](double value) { return !std::isnan(value) && value > from && value < to; };
+  if (inside(border.measured) || inside(border.predicted)) borders.push_back(border);
+}
+
+// The lines of a map: a net of each, whose scale or depth says nothing.
+std::vector<Net> lines(const Map& map, bool of_depths) {
+  std::vector<Net> nets;
+  for (const MeasuredNet& one : map.nets) {
+    Net net = one.net;
+    if (of_depths ? net.scale != default_scale(net.task) : net.depth != default_depth(net.task)) continue;
+    (of_depths ? net.depth = default_depth(net.task) : net.scale = default_scale(net.task));
+    if (std::ranges::count(nets, net) == 0) nets.push_back(net);
+  }
+  return nets;
+}
+
+// A measured border, "none" where all train, and NaN where none does.
+double value_or(const std::optional<ValueBorder>& border, const std::map<double, bool>& trains, double none) {
+  if (border) return border->at();
+  const bool some = std::ranges::any_of(trains, [](const auto& one) { return one.second; });
+  return some ? none : std::numeric_limits<double>::quiet_NaN();
+}
+
+void add_value_borders(const Map& map, std::vector<Border>& borders) {
+  for (const Net& net : lines(map, false)) {
+    const std::map<double, bool> trains = map.along_scale(net);
+    if (trains.size() < 2) continue;
+    const double from = trains.begin()->first, to = trains.rbegin()->first;
+    add_inside(borders,
+               {.kind = Kind::least_scale,
+                .net = net,
+                .measured = value_or(border_below(trains), trains, 0),
+                .predicted = predicted_least_scale(net, map.steps, from, to)},
+               from, to);
+    // That of the residual net without a norm is where the trial took large_logits from.
+    if (net.task == "residual" && net.optimizer == "adamw" && net.norm == "none") continue;
+    add_inside(borders,
+               {.kind = Kind::greatest_scale,
+                .net = net,
+                .measured = value_or(border_above(trains), trains, infinity),
+                .predicted = predicted_greatest_scale(net, map.steps, from, to)},
+               from, to);
+  }
+  for (const Net& net : lines(map, true)) {
+    const std::map<double, bool> trains = map.along_depth(net);
+    if (trains.size() < 2) continue;
+    const auto from = static_cast<int64_t>(trains.begin()->first),
+               to = static_cast<int64_t>(trains.rbegin()->first);
+    add_inside(borders,
+               {.kind = Kind::greatest_depth,
+                .net = net,
+                .measured = value_or(border_above(trains), trains, infinity),
+                .predicted = predicted_greatest_depth(net, map.steps, from, to)},
+               static_cast<double>(from), static_cast<double>(to));
+  }
+}
+
+template <class Same>
+double median_of(const std::vector<Border>& borders, const Border& like, const Same& same) {
+  std::vector<double> values;
+  for (const Border& one : borders)
+    if (one.kind == like.kind && one.net.task == like.net.task && one.net.optimizer == like.net.optimizer &&
+        !std::isnan(one.measured) && same(one))
+      values.push_back(one.measured);
+  return spread_of(values).median;
+}
+
+}  // namespace
+
+const char* kind_name(Kind kind) {
+  constexpr const char* names[] = {"lowest rate", "highest rate", "least scale", "greatest scale",
+                                   "greatest depth"};
+  return names[static_cast<size_t>(kind)];
+}
+
+double tolerance_of(Kind kind) {
+  return kind <= Kind::highest_rate     ? rate_tolerance
+         : kind == Kind::greatest_depth ? depth_tolerance
+                                        : scale_tolerance;
+}
+
+bool Border::within(double value) const {
+  if (std::isnan(measured) || std::isnan(value)) return std::isnan(measured) && std::isnan(value);
+  return std::abs(std::log(value / measured)) <= std::log(tolerance_of(kind)) * (1 + 1e-9);
+}
+
+std::vector<Border> borders_of(const Map& map) {
+  std::vector<Border> borders;
+  add_rate_borders(map, borders);
+  add_value_borders(map, borders);
+  std::ranges::stable_sort(borders, {}, &Border::kind);
+  for (Border& border : borders) {
+    border.null = median_of(borders, border, [](const Border&) { return true; });
+    border.null_here = median_of(borders, border, [&](const Border& one) {
+      return without_norm(one.net) == without_norm(border.net);
+    });
+  }
+  return borders;
+}
+
+void Score::add(const Border& border) {
+  ++borders;
+  predicted += border.within(border.predicted);
+  null += border.within(border.null);
+  null_here += border.within(border.null_here);
+}
+
+}  // namespace isobar::trains
