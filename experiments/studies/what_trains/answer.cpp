@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "prediction.h"
-
 namespace isobar::trains {
 namespace {
 
@@ -32,11 +30,6 @@ std::string net_text(const Net& net) {
   return text;
 }
 
-// Rates, as a sentence ends.
-std::string window_text(double low, double high) {
-  return fmt::format("at rates from {:.2g} to {:.2g} ({:.1f} octaves)", low, high, std::log2(high / low));
-}
-
 // How far nets are from each other, in octaves of scale, depth and embedding; infinite for others.
 double distance(const Net& a, const Net& b) {
   if (a.task != b.task || a.norm != b.norm || a.optimizer != b.optimizer) return HUGE_VAL;
@@ -57,47 +50,72 @@ std::string scale_text(const Net& net, int64_t steps) {
   return fmt::format("a std of its weights from {:.2g} to {:.2g}", least * unit, greatest * unit);
 }
 
+const MeasuredNet* nearest_to(const Map& map, const Net& net) {
+  const MeasuredNet* nearest = nullptr;
+  for (const MeasuredNet& one : map.nets)
+    if (const double far = distance(one.net, net);
+        !std::isinf(far) && (nearest == nullptr || far < distance(nearest->net, net)))
+      nearest = &one;
+  return nearest;
+}
+
+std::string learns_text(const Borders& borders) {
+  if (!borders.trains()) return "learns at no rate";
+  return fmt::format("learns at rates from {:.2g} to {:.2g} ({:.1f} octaves)", borders.lowest_rate,
+                     borders.highest_rate, borders.octaves());
+}
+
 std::string advice(const Map& map, const Net& net, double rate) {
-  const Borders borders = predicted_borders(net, map.steps);
-  Net normed = net;
-  normed.norm = "pre.rmsnorm";
+  const Borders borders = expected_borders(map, net);
+  const std::string scale = scale_text(net, map.steps);
   if (!borders.trains()) {
-    const bool norm_helps = !net.has_norm() && predicted_borders(normed, map.steps).trains();
-    const std::string scale = scale_text(net, map.steps);
-    if (scale.starts_with("no "))
-      return norm_helps ? "a norm is needed" : "this net does not train, at any scale";
-    return norm_helps ? "a norm is needed, or " + scale : "it needs " + scale;
+    Net normed = net;
+    normed.norm = "pre.rmsnorm";
+    const bool norm_helps = !net.has_norm() && expected_borders(map, normed).trains();
+    const bool of_scale = !scale.starts_with("no ") && !scale.starts_with("any ");
+    if (norm_helps) return of_scale ? "a norm is needed, or " + scale : "a norm is needed";
+    return of_scale ? "it needs " + scale : "this net does not train";
   }
   if (rate > 0 && rate < borders.lowest_rate) return fmt::format("the rate {:.2g} is too low", rate);
   if (rate > 0 && rate > borders.highest_rate) return fmt::format("the rate {:.2g} is too high", rate);
-  if (net.has_norm()) return "it trains; by the formulas it does so at " + scale_text(net, map.steps);
-  return "no norm is needed: without one it trains at " + scale_text(net, map.steps);
+  if (scale.starts_with("no ")) return "it trains, though not by the formulas";
+  if (net.has_norm()) return "it trains; by the formulas it does so at " + scale;
+  return "no norm is needed; by the formulas it trains without one at " + scale;
 }
 
 }  // namespace
 
-bool predicted_to_train(const Map& map, const Net& net, double rate) {
-  const Borders borders = predicted_borders(net, map.steps);
+Borders expected_borders(const Map& map, const Net& net) {
+  const Borders predicted = predicted_borders(net, map.steps);
+  const MeasuredNet* const nearest = nearest_to(map, net);
+  if (nearest == nullptr || distance(nearest->net, net) > 2) return predicted;
+  const Borders there = predicted_borders(nearest->net, map.steps);
+  if (!nearest->window) return {.lowest_rate = 1, .highest_rate = 0};
+  // Too large logits have no highest rate: where the formulas differ in that, they decide.
+  if (predicted.highest_rate == 0 && there.highest_rate > 0) return predicted;
+  const double up =
+      there.highest_rate > 0 && predicted.highest_rate > 0 ? predicted.highest_rate / there.highest_rate : 1;
+  return {.lowest_rate = nearest->window->lowest_rate() * predicted.lowest_rate / there.lowest_rate,
+          .highest_rate = nearest->window->highest_rate() * up};
+}
+
+bool expected_to_train(const Map& map, const Net& net, double rate) {
+  const Borders borders = expected_borders(map, net);
   return borders.trains() && (rate == 0 || (rate >= borders.lowest_rate && rate <= borders.highest_rate));
 }
 
 std::string answer(const Map& map, const Net& net, double rate) {
-  const Borders borders = predicted_borders(net, map.steps);
   std::string text = net_text(net) + "\n";
-  text += borders.trains() ? fmt::format("predicted: learns in {} steps {}\n", map.steps,
-                                         window_text(borders.lowest_rate, borders.highest_rate))
-                           : fmt::format("predicted: learns at no rate in {} steps\n", map.steps);
-  const auto nearer = [&](const MeasuredNet& a, const MeasuredNet& b) {
-    return distance(a.net, net) < distance(b.net, net);
-  };
-  const auto nearest = std::ranges::min_element(map.nets, nearer);
-  if (nearest == map.nets.end() || std::isinf(distance(nearest->net, net)))
-    text += "measured: no net with this norm and this optimizer\n";
+  text +=
+      fmt::format("predicted: {} in {} steps\n", learns_text(predicted_borders(net, map.steps)), map.steps);
+  if (const MeasuredNet* const nearest = nearest_to(map, net))
+    text += fmt::format(
+        "measured nearest: {}\n  {}\n", net_text(nearest->net),
+        learns_text(nearest->window ? Borders{nearest->window->lowest_rate(), nearest->window->highest_rate()}
+                                    : Borders{1, 0}));
   else
-    text += fmt::format("measured nearest: {}\n  {}\n", net_text(nearest->net),
-                        nearest->window ? "learns " + window_text(nearest->window->lowest_rate(),
-                                                                  nearest->window->highest_rate())
-                                        : "learns at no rate");
+    text += "measured: no net with this norm and this optimizer\n";
+  text += fmt::format("expected: {}\n", learns_text(expected_borders(map, net)));
   return text + "so: " + advice(map, net, rate) + "\n";
 }
 

@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include "search.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,6 +20,11 @@ Json Net::settings() const {
       {"task", task}, {"norm", norm}, {"optimizer", optimizer}, {"depth", depth}, {"scale", scale}};
   if (!is_mlp()) settings["embedding_std"] = embedding_std;
   return settings;
+}
+
+bool makes_sense(const Net& net) {
+  if (net.task == "plain" && !net.has_norm() && net.norm != "none") return false;
+  return net.optimizer != "sgd" || net.is_mlp();
 }
 
 const Choices& task_names() {
@@ -74,6 +81,10 @@ void Config::fields(Fields& f) {
   f("task", task, "what it is", one_of(task_names()));
   f("embedding_std", embedding_std, "std of its embedding; 0: init_std", at_least(0));
   f("rate", rate, "its learning rate; 0: any", at_least(0));
+  f("draw", draw,
+    "instead of the map: so many nets and rates drawn at random by --seed, and whether the kept map's "
+    "answers are right",
+    between(0, 10'000));
   f("mnist", mnist, "folder of the images; empty: $ISOBAR_DATA/mnist, or those of the repository");
   f("corpus", corpus, "text file; empty: Tiny Shakespeare");
 }
@@ -97,6 +108,27 @@ Net Config::net(const std::string& of_task, const std::string& with_norm, const 
   net.scale = default_scale(of_task);
   net.width = net.is_mlp() ? width : n_embd;
   return net;
+}
+
+std::pair<Net, double> Config::drawn(const Rng& rng) const {
+  for (uint64_t attempt = 0;; ++attempt) {
+    const Rng one = rng.split(attempt);
+    const auto any = [&](const auto& list, uint64_t i) { return list[one.below(list.size(), i)]; };
+    Net net = this->net(any(tasks, 0), any(norms, 1), any(optimizers, 2));
+    if (!makes_sense(net)) continue;
+    const auto between = [&](double low, double high, uint64_t i) {
+      return low * std::pow(high / low, one.uniform_at(i));
+    };
+    const auto [least, greatest] = std::ranges::minmax(scales);
+    net.scale = between(least, greatest, 3);
+    const auto [first, last] = std::ranges::minmax(net.is_mlp() ? depths : n_layers);
+    net.depth = std::llround(between(static_cast<double>(first), static_cast<double>(last), 4));
+    if (!net.is_mlp())
+      net.embedding_std = net.optimizer == "adamw" ? any(embedding_stds, 5) : embedding_stds[0];
+    const Rates rates = rates_of(net.optimizer);
+    return {net, static_cast<double>(rates.first) +
+                     static_cast<double>(rates.last - rates.first) * one.uniform_at(6)};
+  }
 }
 
 const std::set<std::string>& Config::questions() {

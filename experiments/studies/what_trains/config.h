@@ -5,6 +5,7 @@
 #include <set>
 
 #include "../../../core/fields.h"
+#include "../../../core/rng.h"
 #include "../../run/json.h"
 
 namespace isobar::trains {
@@ -39,6 +40,9 @@ struct Net {
   Json settings() const;
 };
 
+// Whether there is such a net: a plain chain has no branches, and SGD trains no transformer here.
+bool makes_sense(const Net& net);
+
 const Choices& task_names();
 const Choices& norm_choices();
 const Choices& optimizer_names();
@@ -64,6 +68,7 @@ struct Config : HasFields {
   int64_t block_size = 32, blocks = 8;  // characters of a text, and texts, a step
   int64_t seeds = 3;                    // of cells at a border
   double share = 0.9;                   // of the best cell's gain: the net learns
+  int64_t draw = 0;                     // nets that are drawn at random, to try the answers
   std::string mnist = "", corpus = "";
   // A net that is asked about; nothing is trained then.
   std::string task = "transformer", norm = "", optimizer = "";
@@ -74,6 +79,8 @@ struct Config : HasFields {
   void check_together() const;
   // A net of this study at its task's default depth and scale.
   Net net(const std::string& of_task, const std::string& with_norm, const std::string& moved_by) const;
+  // A net and a rate (the octave) within what is asked for, drawn by this stream.
+  std::pair<Net, double> drawn(const Rng& rng) const;
   // The flags that ask about a net, and that net.
   static const std::set<std::string>& questions();
   Net asked() const;

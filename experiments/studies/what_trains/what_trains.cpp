@@ -33,11 +33,6 @@ struct Search {
   }
 };
 
-bool makes_sense(const Net& net) {
-  if (net.task == "plain" && !net.has_norm() && net.norm != "none") return false;  // has no branch
-  return net.optimizer != "sgd" || net.is_mlp();
-}
-
 // The coarse net of scales, and that of depths.
 Search first_points(const Config& config) {
   Search search;
@@ -254,6 +249,49 @@ void expect_starts(Run& run, const Map& map) {
   }
 }
 
+// Nets that nobody chose, each at a rate of its own: is the answer of the kept map right?
+void try_answers(Run& run, const Config& config, const Data& data) {
+  const Map& map = kept_map();
+  const Rng rng = Rng(static_cast<uint64_t>(run.seed())).split("nets");
+  std::vector<std::pair<Net, double>> nets;
+  std::vector<Json> rows;
+  for (int64_t i = 0; i < config.draw; ++i) {
+    nets.push_back(config.drawn(rng.split(static_cast<uint64_t>(i))));
+    rows.push_back(nets.back().first.settings());
+    rows.back()["octave"] = nets.back().second;
+    rows.back()["seed"] = run.seed();
+  }
+  Grid grid(run);
+  const std::vector<Outcome> outcomes = grid.train<Outcome>(rows, [&](size_t i) {
+    return train(config, data, nets[i].first, std::exp2(nets[i].second), run.seed());
+  });
+  grid.finish();
+  Table table({"net", "depth", "scale", "rate", "gain", "learns", "answer", "formulas"}, "lrrrrlll");
+  double right = 0, by_formulas = 0, learning = 0;
+  for (size_t i = 0; i < nets.size(); ++i) {
+    const auto& [net, octave] = nets[i];
+    const double rate = std::exp2(octave);
+    const Borders predicted = predicted_borders(net, config.steps);
+    const bool learns = outcomes[i].gain >= map.enough.at(net.task),
+               expected = expected_to_train(map, net, rate),
+               formulas = rate >= predicted.lowest_rate && rate <= predicted.highest_rate;
+    right += learns == expected;
+    by_formulas += learns == formulas;
+    learning += learns;
+    const auto said = [](bool yes) { return std::string(yes ? "yes" : "no"); };
+    table.row({net.key(), std::to_string(net.depth), fmt::format("{:.3g}", net.scale),
+               fmt::format("{:.2g}", rate), fmt::format("{:.2f}", outcomes[i].gain), said(learns),
+               said(expected), said(formulas)});
+  }
+  run.say_text(table.text());
+  run.measured("drawn.nets", static_cast<double>(config.draw));
+  run.measured("drawn.learn", learning);
+  run.measured("drawn.right", right);
+  run.measured("drawn.right_by_formulas", by_formulas);
+  run.say("the answers for {} of {} nets are right, by the formulas alone {}; {} learn\n", right, config.draw,
+          by_formulas, learning);
+}
+
 void study(Run& run, const Config& config) {
   const Data data(config);
   if (data.digits) data.digits->announce(run);
@@ -261,6 +299,7 @@ void study(Run& run, const Config& config) {
     data.text->corpus.announce(run);
     run.summary()["corpus"] = data.text->name();
   }
+  if (config.draw > 0) return try_answers(run, config, data);
   const Map map = measure(run, config, data);
   run.text_file("map.json", json_text(to_json(map)));
   for (const std::string& task : config.tasks)
