@@ -1,6 +1,8 @@
 """Where there is nothing to grade, grade exits with 2 and one sentence, which names the repair, and writes no
 results; a tree is graded with the key that it was released with. The documents' commands work as printed."""
-import io, json, os, re, shlex, shutil, socket, subprocess, tarfile, zipfile
+import csv, io, json, os, re, shlex, shutil, socket, subprocess, tarfile, zipfile
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 import pytest
 import answered, course, grade, questions, sandbox
 
@@ -269,10 +271,10 @@ def test_answers_in_a_file_of_another_name_or_in_none_are_named(handed_in):
 
 
 # --- keys
-def printed(document, verb):
-    """The command of a document, as words."""
-    text = (course.ROOT / document).read_text()
-    return shlex.split(re.search(rf"(?m)\./course ({verb} a\d [^`\n#]*--key key[^`\n#]*)", text)[1])
+def printed(document):
+    """The commands of a document, as words, in its order; a verb alone is no command where it wants more."""
+    found = [shlex.split(words) for words in re.findall(r"\./course ([a-z]+[^`\n#]*)", (course.ROOT / document).read_text())]
+    return [words for words in found if len(words) > 1 or words == ["slides"]]
 
 
 def new_key(folder, name="key"):
@@ -282,27 +284,82 @@ def new_key(folder, name="key"):
     return key
 
 
-@pytest.mark.parametrize("document", ["teaching.md", "operating.md"])
-def test_the_printed_commands_release_and_grade_with_one_key(document, folder, prefix):
+DOCUMENTS = ["README.md", "teaching.md", "operating.md"]
+# Those that are run here, one after the other; the others are parsed here, and the tests of their topics run them.
+RUN = ["release", "grade", "defend"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_printed_commands_are_run_in_their_order_and_a_right_submission_gets_all_its_points(document, folder, prefix):
     new_key(folder)
-    tree = folder / "DIR"
+    loader = SourceFileLoader("course_command", str(course.ROOT / "course"))
+    tree, command = folder / "DIR", module_from_spec(spec_from_loader(loader.name, loader))
+    loader.exec_module(command)
     run = lambda words: subprocess.run([course.ROOT / "course", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL,
                                        env={**os.environ, "CMAKE_PREFIX_PATH": prefix})
-    run(printed(document, "release"))
-    name = printed(document, "grade")[1]
-    asked = questions.questions(name, "NAME", (folder / "key").read_bytes())
-    (tree / "answers.txt").write_text("".join(f"{q.name} {(q.least + q.most) / 2!r}\n" for q in asked))
-    (folder / "results.json").write_text("{}")  # the earlier one
-    words = [{"SUBMISSION": str(tree), "/opt/isobar": prefix}.get(word, word) for word in printed(document, "grade")]
-    assert words[words.index("--student") + 1] == "NAME"
-    run([*words, "--confine", "any"])
-    results = json.loads((folder / "results.json").read_text())
-    assert results["score"] == len(asked) > 5 and "those of NAME." in results["output"]
-    student = words.index("--student")
-    run([*words[:student], *words[student + 2:], "--confine", "any", "--earlier", folder / "results.json"])
-    results = json.loads((folder / "results.json").read_text())
+    for words in printed(document):
+        command.parser_of(words[0]).parse_args(words[1:])
+    commands = [words for words in printed(document) if words[0] in RUN]
+    assert [words[0] for words in commands[:2]] == ["release", "grade"], commands
+    asked = []
+    for verb, name, *words in commands:
+        trees = [str(tree), str(folder / "copy")]
+        words = [word for given in words for word in {"DIR/*": trees, "SUBMISSION": trees[:1], f"/tmp/{name}": trees[:1], "DIR": [
+            prefix if verb != "release" else trees[0]], "/opt/isobar": [prefix]}.get(given, [given])]
+        if verb == "release":
+            run([verb, name, *words])
+            shutil.copy(course.ROOT / name / f"{name}.cpp", tree)
+            if "--key" in words:
+                asked = questions.questions(name, "NAME", (folder / "key").read_bytes())
+                (tree / "answers.txt").write_text("".join(f"{q.name} {(q.least + q.most) / 2!r}\n" for q in asked))
+            shutil.copytree(tree, folder / "copy")
+            (folder / "results.json").write_text("{}")  # the earlier one
+            continue
+        run([verb, name, *words, "--confine", "any"])
+        if verb == "defend":
+            for label in ("DIR", "copy")[:2 if trees[1] in words else 1]:
+                assert (folder / f"defend/{label}.answers.md").read_text().count("**Answer**") == 3
+        elif trees[1] in words:
+            with (folder / "results/class.csv").open() as file:
+                assert [float(row["score"]) for row in csv.DictReader(file)] == [100 + len(asked)] * 2
+        else:
+            results = json.loads((folder / "results.json").read_text())
+            assert results["score"] == 100 + len(asked) and ("those of NAME." in results["output"]) == bool(asked)
+
+
+def test_a_tree_names_the_student_where_the_command_does_not(folder, handed_in, prefix):
+    key, out = new_key(folder), folder / "results.json"
+    subprocess.run([course.ROOT / "course", "release", "a4", handed_in, "--student", "NAME", "--key", key], check=True,
+                   stdout=subprocess.DEVNULL)
+    subprocess.run([course.ROOT / "course", "grade", "a4", handed_in, "--prefix", prefix, "--out", out, "--key", key,
+                    "--questions", "--confine", "any"], check=True, stdout=subprocess.DEVNULL)
+    results = json.loads(out.read_text())
     assert "those of NAME, as the submission's file key says (no --student)." in results["output"]
     assert results["extra_data"]["student"] == "NAME"
+
+
+def test_the_plan_of_the_term_names_what_exists():
+    text = (course.ROOT / "teaching.md").read_text()
+    with_questions = {name for name in course.NAMES if questions.questions(name, "NAME")}
+    plans = re.findall(r"(?s)## (Ten|Six) weeks\n(.*?)(?=\n## )", text)
+    assert [length for length, _ in plans] == ["Ten", "Six"]
+    for _, plan in plans:
+        begun = set()
+        for week, lecture, lab, due, hours in re.findall(r"(?m)^\| ([\d–]+) \|(.*?)\|(.*?)\|(.*?)\|(.*?)\|$", plan):
+            names = lambda cell: set(re.findall(r"\ba\d+\b", cell))
+            assert names(lecture + lab + due) <= set(course.NAMES), week
+            begun |= names(lab)
+            assert names(due) <= begun, f"week {week}: {due} was in no lab before"
+            for name in re.findall(r"(a\d+), its questions", due):
+                assert name in with_questions, week
+            stated = re.findall(r"(?s)Estimate: ([\d]+(?: to [\d]+)?) hours", "".join(
+                (course.ROOT / name / "handout.md").read_text() for name in names(due)))
+            assert not due.strip() or len(names(due)) > 1 or not stated or "tasks" in due or hours.strip() == stated[0], week
+    shares = re.search(r"(?s)a1 to a6 (\d+) % each, a7 (\d+), a8 (\d+), one of a9 to a11 (\d+), written questions (\d+), three\s"
+                       r"lines of one's own defended (\d+)\.", text)
+    assert 6 * int(shares[1]) + sum(map(int, shares.groups()[1:])) == 100
+    a7 = course.Assignment("a7").points
+    assert f"tasks 1, 2 and 4, backward functions too, are {a7[1] + a7[2] + a7[4]} of its points" in " ".join(text.split())
 
 
 def test_a_tree_is_graded_with_the_key_of_its_release_or_not_at_all(folder, prefix):
