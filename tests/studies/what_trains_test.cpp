@@ -182,7 +182,7 @@ TEST_CASE("an answer is the measured window, moved by the formulas, and says tha
 
 TEST_CASE("the program answers without training or leaving a folder") {
   const TemporaryFolder folder;
-  const Outcome said =
+  const auto said =
       ran("what_trains", "--depth 12 --init_std 0.02 --norm none --optimizer adamw", folder.path());
   CHECK(said.out.starts_with("transformer of 12 blocks, width 32, no norm, AdamW; weights of std 0.02"));
   CHECK(said.out.find("\nso: ") != std::string::npos);

@@ -1,5 +1,7 @@
 #include "map.h"
 
+#include <algorithm>
+
 #include "../../../data/json_text.h"
 #include "../../run/stats.h"
 

@@ -30,7 +30,7 @@ struct Axes {
 };
 
 std::string colour(double gain, double enough, double best) {
-  if (std::isinf(gain)) return "#c0392b";
+  if (gain < -0.1) return "#c0392b";
   if (gain < 0.1 * best) return "#4a4a55";
   if (gain < enough) return fmt::format("hsl(220 12% {:.0f}%)", 35 + 40 * gain / enough);
   return "#f2c14e";
@@ -150,12 +150,12 @@ std::string picture_of(const Map& map, const std::string& task, const std::strin
   const std::pair<const char*, const char*> keys[] = {{"#f2c14e", "learns"},
                                                       {"hsl(220 12% 60%)", "learns less"},
                                                       {"#4a4a55", "nothing"},
-                                                      {"#c0392b", "diverged"}};
+                                                      {"#c0392b", "worse than guessing"}};
   for (const auto& [fill, words] : keys) {
     content +=
         element("rect", {{"x", at(x)}, {"y", at(y - 10)}, {"width", "12"}, {"height", "12"}, {"fill", fill}});
     content += text(x + 17, y, words, "start");
-    x += 95;
+    x += words == keys[3].second ? 150 : 95;
   }
   content += line({{x, y - 4}, {x + 26, y - 4}}, "#111", false) + text(x + 32, y, "measured border", "start");
   content += line({{x + 135, y - 4}, {x + 161, y - 4}}, "#0a7d55", true) +

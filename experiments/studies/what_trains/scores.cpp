@@ -1,10 +1,13 @@
 #include "scores.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "../../run/stats.h"
+#include "../../run/table.h"
 #include "prediction.h"
 
 namespace isobar::trains {
@@ -157,6 +160,46 @@ void Score::add(const Border& border) {
   predicted += border.within(border.predicted);
   null += border.within(border.null);
   null_here += border.within(border.null_here);
+}
+
+namespace {
+
+// "0.125 to 1.19", "at no scale", "≥ 0.95": where a side has no border within what was tried it says nothing of it.
+std::string range_text(const std::map<double, bool>& trains, double least, double greatest) {
+  if (std::isnan(least) || std::isnan(greatest)) return "none";
+  const bool below = least > trains.begin()->first, above = greatest < trains.rbegin()->first;
+  if (!below && !above) return "all";
+  if (!below) return fmt::format("up to {:.2g}", greatest);
+  return above ? fmt::format("{:.2g} to {:.2g}", least, greatest) : fmt::format("from {:.2g}", least);
+}
+
+}  // namespace
+
+std::string scores_text(const Map& map) {
+  Table scales({"net", "scales tried", "it trains at", "predicted"}, "llll");
+  for (const Net& net : lines(map, false)) {
+    const std::map<double, bool> trains = map.along_scale(net);
+    if (trains.size() < 2) continue;
+    const double from = trains.begin()->first, to = trains.rbegin()->first;
+    scales.row({net.key(), fmt::format("{:.3g} to {:.3g}", from, to),
+                range_text(trains, value_or(border_below(trains), trains, 0),
+                           value_or(border_above(trains), trains, infinity)),
+                range_text(trains, predicted_least_scale(net, map.steps, from, to),
+                           predicted_greatest_scale(net, map.steps, from, to))});
+  }
+  Table within({"borders", "number", "predicted", "one for all", "one for all norms"}, "lrrrr");
+  const std::vector<Border> borders = borders_of(map);
+  const auto add = [&](const auto& name) {
+    for (const auto& [of, score] : scores_by(borders, name))
+      within.row({of, std::to_string(score.borders), std::to_string(score.predicted),
+                  std::to_string(score.null), std::to_string(score.null_here)});
+  };
+  add([](const Border&) { return std::string("all"); });
+  add([](const Border& b) { return std::string(kind_name(b.kind)); });
+  add([](const Border& b) { return b.net.task; });
+  add([](const Border& b) { return b.net.norm; });
+  add([](const Border& b) { return b.net.optimizer; });
+  return scales.text(110) + "\n" + within.text(110);
 }
 
 }  // namespace isobar::trains

@@ -1,6 +1,8 @@
 // Scores: every border of a map that was measured, beside its prediction and a null prediction.
 #pragma once
 
+#include <algorithm>
+
 #include "map.h"
 
 namespace isobar::trains {
@@ -41,5 +43,9 @@ std::vector<std::pair<std::string, Score>> scores_by(const std::vector<Border>& 
   }
   return scores;
 }
+
+// Two tables: of each task, optimizer and norm the range of scales at which the nets of default depth train at some rate,
+// measured and predicted; and how many borders of each kind, task and norm are within the tolerance.
+std::string scores_text(const Map& map);
 
 }  // namespace isobar::trains

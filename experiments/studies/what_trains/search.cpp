@@ -46,7 +46,8 @@ std::vector<Cell> Point::wanted(double enough, int64_t seeds) const {
   if (!cells.empty()) return cells;
   if (!learns(best, enough)) {  // a window of less than two octaves may lie beside the best
     for (const int64_t octave : {best - 1, best + 1})
-      if (!gains_.contains(octave)) cells.push_back({octave, 0});
+      if (!gains_.contains(octave) && octave >= rates_.least && octave <= rates_.most)
+        cells.push_back({octave, 0});
     return cells;
   }
   const std::optional<Window> found = window(enough);
