@@ -34,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 using duel::Ledger, duel::LedgerRow;
 
-constexpr const char* name = "isobar duel";
+constexpr const char* tool_name = "isobar duel";
 
 // The value of a flag, "--ledger FILE" or "--ledger=FILE", which is removed; none where it is not given.
 std::optional<std::string> taken(Words& words, const std::string& flag) {
@@ -238,7 +238,7 @@ int go_on(Ledger& ledger, const Asked& asked) {
   words.insert(words.end(), asked.threads.begin(), asked.threads.end());
   if (!fs::exists(folder + "/summary.json"))
     if (const int code = run(words); code != 0) {
-      complain(stderr, name,
+      complain(stderr, tool_name,
                fmt::format("duel {} has not ended; go on with it: isobar duel --ledger {}", row["duel"],
                            asked.path));
       return code;
@@ -287,7 +287,7 @@ int check_again(const Ledger& ledger, const Asked& asked) {
 }  // namespace
 
 int search(const Words& given) {
-  return exit_code_of(name, stderr, [&] {
+  return exit_code_of(tool_name, stderr, [&] {
     const Asked asked = asked_by(given);
     const std::string folder = asked.path.substr(0, asked.path.size() - 5);
     fs::create_directories(folder);

@@ -59,6 +59,28 @@ const MeasuredNet* nearest_to(const Map& map, const Net& net) {
   return nearest;
 }
 
+// The scales at which the map's nets of this norm and optimizer train, those of the depth and embedding that are nearest to
+// the net's; empty where it has none, or none trains.
+std::string measured_scale_text(const Map& map, const Net& net) {
+  const auto differs = [&](const MeasuredNet& one) {
+    Net of_scale = one.net;
+    of_scale.scale = net.scale;
+    return distance(of_scale, net);
+  };
+  double nearest = HUGE_VAL;
+  for (const MeasuredNet& one : map.nets) nearest = std::min(nearest, differs(one));
+  double least = HUGE_VAL, greatest = 0;
+  if (std::isinf(nearest)) return "";
+  for (const MeasuredNet& one : map.nets)
+    if (one.window && differs(one) == nearest)
+      least = std::min(least, one.net.scale), greatest = std::max(greatest, one.net.scale);
+  if (greatest == 0) return "";
+  const double unit = 1 / std::sqrt(static_cast<double>(net.width));
+  return least == greatest
+             ? fmt::format("weights of a std of about {:.2g}", least * unit)
+             : fmt::format("weights of a std of {:.2g} to {:.2g}", least * unit, greatest * unit);
+}
+
 std::string learns_text(const Borders& borders) {
   if (!borders.trains()) return "learns at no rate";
   return fmt::format("learns at rates from {:.2g} to {:.2g} ({:.1f} octaves)", borders.lowest_rate,
@@ -67,17 +89,18 @@ std::string learns_text(const Borders& borders) {
 
 std::string advice(const Map& map, const Net& net, double rate) {
   const Borders borders = expected_borders(map, net);
-  const std::string scale = scale_text(net, map.steps);
   if (!borders.trains()) {
     Net normed = net;
     normed.norm = "pre.rmsnorm";
     const bool norm_helps = !net.has_norm() && expected_borders(map, normed).trains();
-    const bool of_scale = !scale.starts_with("no ") && !scale.starts_with("any ");
-    if (norm_helps) return of_scale ? "a norm is needed, or " + scale : "a norm is needed";
-    return of_scale ? "it needs " + scale : "this net does not train";
+    // What was measured decides here, for the formulas may have let this net train.
+    const std::string trains_at = measured_scale_text(map, net);
+    if (norm_helps) return trains_at.empty() ? "a norm is needed" : "a norm is needed, or " + trains_at;
+    return trains_at.empty() ? "this net does not train" : "it needs " + trains_at;
   }
   if (rate > 0 && rate < borders.lowest_rate) return fmt::format("the rate {:.2g} is too low", rate);
   if (rate > 0 && rate > borders.highest_rate) return fmt::format("the rate {:.2g} is too high", rate);
+  const std::string scale = scale_text(net, map.steps);
   if (scale.starts_with("no ")) return "it trains, though not by the formulas";
   if (net.has_norm()) return "it trains; by the formulas it does so at " + scale;
   return "no norm is needed; by the formulas it trains without one at " + scale;
