@@ -11,6 +11,7 @@ BY_LANDLOCK = ["demangling_bomb", "uses_a_fused_loss", "files", "new_namespaces"
 AS_USER = ["demangling_bomb", "uses_a_fused_loss", "reads_hidden_tests", "system_calls", "page_cache"]
 # All that a hidden test may say, in our words.
 HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|not run: 2 tests of this function took too long already|"
+                    r"not measured: the test '[^']*' fails|"
                     r"a gradient counts where it passes the tests that no difference quotient passes|"
                     r"a test that every term has counts where a third of the hidden tests of its function pass|"
                     r"an error counts where another test of its task passes|the program was stopped|the program ended without an answer|the program ended: (rank \d: )?(no reason known|wrote more than it may|too slow|"
