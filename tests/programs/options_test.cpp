@@ -197,7 +197,7 @@ TEST_CASE("isobar lists every verb and every study, which are few, and takes the
   const auto is_verb = [](const std::string& line) { return holds(line, "(const Words& words);"); };
   CHECK(std::ranges::count_if(declared, is_verb) + 1 ==
         std::ssize(programs()) - std::ssize(beside));  // completion
-  CHECK(std::count_if(files.begin(), files.end(), is_study) < 20);
+  CHECK(std::count_if(files.begin(), files.end(), is_study) < 25);
   for (const char* program : {"isobar", "isobar sample", "train_lm"})
     CHECK(ran(program, "--version").out.starts_with(std::string(program) + " "));
 }
