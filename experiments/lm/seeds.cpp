@@ -128,8 +128,9 @@ Found found_in(Run& run, const RunOptions& options, const Json& now) {
 
 // The steps that all seeds took; --patience stops each at its own.
 size_t common_steps(const std::vector<SeedResult>& all) {
-  return std::ranges::min(all |
-                          std::views::transform([](const SeedResult& one) { return one.training.size(); }));
+  size_t steps = all.at(0).training.size();
+  for (const SeedResult& one : all) steps = std::min(steps, one.training.size());
+  return steps;
 }
 
 // The median over the seeds with their range, at the steps that all have a value for.

@@ -1,6 +1,7 @@
 #include "checkpoint.h"
 
 #include "../../../data/file.h"
+#include "../../../data/json_text.h"
 #include "../../../nn/lm/hugging_face.h"
 #include "../../../nn/model.h"
 #include "../../run/settings.h"
