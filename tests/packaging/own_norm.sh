@@ -94,3 +94,17 @@ grep -q '^isru.h: unchanged' err.txt || fail "compiled for each folder of result
 
 mkdir "my n'orms" && norm "my n'orms/a b.h" "$right"
 duel "my n'orms/a b.h" "--norm rmsnorm --placement post" --force || fail "a name: $?: $(cat err.txt)"
+
+# A search: a header, then the same file changed, against the version that was kept; and both duels again.
+norm isru.h "$right"
+duel isru.h rmsnorm --ledger search.toml --max_pairs 9 || fail "a search: exit code $?: $(cat err.txt)"
+norm isru.h 'return x / sqrt(square(x) + 2) * weight;'
+"$prefix/bin/isobar" duel isru.h --ledger search.toml >out.txt 2>err.txt || fail "its second duel: $?: $(cat err.txt)"
+grep -qE '^duel 2 of search.toml: search/2/isru.h is (not )?kept$' out.txt || fail "its second duel: $(cat out.txt)"
+"$prefix/bin/isobar" duel --ledger search.toml --check 2 >out.txt 2>err.txt || fail "--check: $?: $(cat err.txt)"
+(($(grep -c ': the same to the bit, ' out.txt) == 2)) || fail "--check: $(cat out.txt)"
+echo '// changed' >>search/2/isru.h
+code=0
+"$prefix/bin/isobar" duel --ledger search.toml --check 2 >out.txt 2>err.txt || code=$?
+[[ $code == 2 ]] || fail "a changed copy: exit code $code"
+grep -qF 'candidate of duel 2, search/2/isru.h, was changed since; restore the file' err.txt || fail "$(cat err.txt)"
