@@ -47,6 +47,16 @@ double default_scale(const std::string& task) { return task == "plain" ? std::nu
 
 int64_t default_depth(const std::string& task) { return task == "transformer" ? 4 : 8; }
 
+namespace {
+
+// The choices of a setting that may be left out.
+Choices or_none(Choices choices) {
+  choices.insert(choices.begin(), "");
+  return choices;
+}
+
+}  // namespace
+
 void Config::fields(Fields& f) {
   f("tasks", tasks, "nets: plain and residual MLPs on digits, transformers on a text", one_of(task_names()));
   f("norms", norms, "the map's, with each optimizer; a plain chain has no fixup and no skipinit",
@@ -73,11 +83,10 @@ void Config::fields(Fields& f) {
   f("share", share, "of the best cell's gain over blind guessing: a net with less does not learn",
     between(0.01, 1));
   f("norm", norm, "of a net that is asked about: its answer is printed, and nothing is trained",
-    one_of({"", "none", "pre.rmsnorm", "pre.layernorm", "post.rmsnorm", "post.layernorm", "pre.dyt",
-            "pre.dyt_sqrtd", "pre.dyisru", "fixup", "skipinit"}));
+    one_of(or_none(norm_choices())));
   f("depth", depth, "its layers or blocks; 0: the map's", at_least(0));
   f("init_std", init_std, "std of its initial weights; 0: that of scale 1 (plain: sqrt 2)", at_least(0));
-  f("optimizer", optimizer, "what moves it; empty: adamw", one_of({"", "adamw", "muon", "sgd"}));
+  f("optimizer", optimizer, "what moves it; empty: adamw", one_of(or_none(optimizer_names())));
   f("task", task, "what it is", one_of(task_names()));
   f("embedding_std", embedding_std, "std of its embedding; 0: init_std", at_least(0));
   f("rate", rate, "its learning rate; 0: any", at_least(0));

@@ -45,11 +45,6 @@ double MeasuredNet::sensitivity() const {
 std::map<double, bool> Map::along_scale(const Net& net) const { return along(*this, net, &Net::scale); }
 std::map<double, bool> Map::along_depth(const Net& net) const { return along(*this, net, &Net::depth); }
 
-const MeasuredNet* Map::find(const Net& net) const {
-  const auto found = std::ranges::find(nets, net, &MeasuredNet::net);
-  return found == nets.end() ? nullptr : &*found;
-}
-
 Json to_json(const Map& map) {
   Json nets = Json::array();
   for (const MeasuredNet& one : map.nets) {

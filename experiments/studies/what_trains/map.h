@@ -27,7 +27,6 @@ struct Map {
   // By scale or depth, which nets of a line train at some rate: those equal to `net` but for that one number.
   std::map<double, bool> along_scale(const Net& net) const;
   std::map<double, bool> along_depth(const Net& net) const;
-  const MeasuredNet* find(const Net& net) const;
 };
 
 Json to_json(const Map& map);
