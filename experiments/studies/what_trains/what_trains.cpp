@@ -4,7 +4,7 @@
 // Source 003 says that deep nets need norms (D10); others train without (004, F16). What a norm buys is indifference to
 // the scale of the initial weights: this study measures at how many octaves of the rate a net learns, at each scale.
 //
-//   what_trains                      MLPs of 8 residual blocks, without a norm and with RMSNorm; two minutes
+//   what_trains                      MLPs of 8 residual blocks, without a norm and with RMSNorm; half a minute
 //   what_trains --norm none --depth 12 --init_std 0.02 --optimizer adamw     answers from the kept map
 //
 // A net learns where its gain on blind guessing is at least 90 % of the best cell's of its task, after 100 steps.
