@@ -1,7 +1,6 @@
 #include "seeds.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "../../data/json_text.h"
 #include "../../data/metrics_file.h"

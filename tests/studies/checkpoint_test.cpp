@@ -290,6 +290,8 @@ TEST_CASE("a checkpoint whose checksum is right is still distrusted") {
     CHECK(refusal({"checkpoint", 4, ""}, without(key)) == who + "its metadata have no " + key);
   CHECK(refusal({"checkpoint", 4, ""}, [](Safetensors& file) { file.metadata["step"] = "7 "; }) ==
         who + "wanted a number as step of the metadata");
+  CHECK(refusal({"checkpoint", 4, ""}, [](Safetensors& file) { file.metadata["best_step"] = "8"; }) ==
+        who + "wanted a best_step from 0 to 7, got 8");
 }
 
 TEST_CASE("of a checkpoint of version 3, which had the series, the model is read and the lines are unknown") {
@@ -299,6 +301,7 @@ TEST_CASE("of a checkpoint of version 3, which had the series, the model is read
   save_checkpoint(path, trained.checkpoint());
   Safetensors file = read_checked(path, {"checkpoint", 4, ""});
   file.metadata.erase("module_lines");
+  file.metadata.erase("best_step");
   file.tensors.emplace("run/series/loss", tensor({7}, std::vector<double>(7, 2.5)));
   file.texts.emplace("run/lists/metrics", std::string("loss\0", 5));
   folder.write("x.safetensors", checked_bytes(file, {"checkpoint", 3, ""}));
@@ -306,6 +309,7 @@ TEST_CASE("of a checkpoint of version 3, which had the series, the model is read
   LanguageModel model = model_of(old);
   CHECK(same(named_state(model), named_state(trained.model)));
   CHECK(old.lines.modules == Run::Lines::unknown);
+  CHECK(old.best_step == 7);  // --patience counts from the resumed step, not from the first one
 }
 
 }  // namespace isobar::checkpoint_test

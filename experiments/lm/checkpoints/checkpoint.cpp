@@ -60,7 +60,9 @@ Checkpoint parse(const Safetensors& file) {
   checkpoint.lines = {checkpoint.step, lines_of_modules(file), text_or_none("metrics_sum"),
                       text_or_none("modules_sum")};
   checkpoint.origin = text_or_none("origin");
-  if (file.metadata.contains("best_step")) checkpoint.best_step = stored_number<int64_t>(file, "best_step");
+  // A checkpoint of 0.3 does not say when its best loss was measured: --patience then counts from here.
+  checkpoint.best_step =
+      file.metadata.contains("best_step") ? stored_number<int64_t>(file, "best_step") : checkpoint.step;
   const int64_t steps = config_of(checkpoint).max_iters;
   check(checkpoint.step >= 0 && checkpoint.step <= steps, "wanted a step from 0 to {}, got {}", steps,
         checkpoint.step);
