@@ -133,20 +133,20 @@ Phrase text_of(const Reach& reach, const std::vector<Phrase>& rung_names) {
   const auto count = [&](PartOutcome outcome) {
     return std::ranges::count(reach.rungs, outcome, &Reading::outcome);
   };
-  const Phrase trend = reach.grows   ? Phrase{", and grows", "，且增大"}
-                       : reach.fades ? Phrase{", and fades", "，且减弱"}
+  const Phrase trend = reach.grows   ? Phrase{", and moves away from 0 with size", "，且随规模远离 0"}
+                       : reach.fades ? Phrase{", and moves towards 0 with size", "，且随规模趋近 0"}
                                      : Phrase();
-  if (reach.word == ReachWord::holds) return Phrase{"holds on all rungs", "在所有级上成立"} + trend;
-  if (reach.word == ReachWord::fails) return Phrase{"fails on all rungs", "在所有级上不成立"} + trend;
+  if (reach.word == ReachWord::holds) return Phrase{"holds at all sizes", "在所有规模上成立"} + trend;
+  if (reach.word == ReachWord::fails) return Phrase{"fails at all sizes", "在所有规模上不成立"} + trend;
   if (reach.word == ReachWord::flips)
     return filled({"flips between {} and {}", "在 {} 与 {} 之间翻转"}, rung_names.at(reach.before),
                   rung_names.at(reach.after));
-  const Phrase word = reach.word == ReachWord::grows   ? Phrase{"grows", "增大"}
-                      : reach.word == ReachWord::fades ? Phrase{"fades", "减弱"}
+  const Phrase word = reach.word == ReachWord::grows   ? Phrase{"moves away from 0 with size", "随规模远离 0"}
+                      : reach.word == ReachWord::fades ? Phrase{"moves towards 0 with size", "随规模趋近 0"}
                                                        : Phrase{"not decided", "未定"};
   for (const auto& [outcome, text] :
-       {std::pair{PartOutcome::holds, Phrase{"; holds on {} of {} rungs", "；在 {} / {} 级上成立"}},
-        {PartOutcome::fails, Phrase{"; fails on {} of {} rungs", "；在 {} / {} 级上不成立"}}})
+       {std::pair{PartOutcome::holds, Phrase{"; holds at {} of {} sizes", "；在 {} / {} 个规模上成立"}},
+        {PartOutcome::fails, Phrase{"; fails at {} of {} sizes", "；在 {} / {} 个规模上不成立"}}})
     if (const auto rungs = count(outcome); rungs > 0)
       return word + filled(text, std::to_string(rungs), std::to_string(reach.rungs.size()));
   return word;

@@ -23,7 +23,7 @@ struct Reach {
 Reach reach_of(const Predicate& predicate, const std::vector<double>& log2_compute,
                const std::vector<Spread>& rungs);
 
-// "holds on all rungs", "holds on all rungs, and fades", "flips between 56 wide and 64 wide", "not decided".
+// "holds at all sizes", "holds at all sizes, and moves towards 0 with size", "flips between 56 wide and 64 wide", "not decided".
 Phrase text_of(const Reach& reach, const std::vector<Phrase>& rung_names);
 
 // --- The next rung, foretold from those below it: for one ladder of several, whose rungs scatter about their lines

@@ -53,8 +53,8 @@ void read_reach(ReachFinding& finding, const Part& part, const Json& ladder) {
     finding.reach = reach_of(of_a_rung(part), finding.log2_compute, finding.spreads);
     return;
   }
-  finding.none = filled({"the run {} measured '{}' on {} of {} rungs; wanted {} or more",
-                         "运行 {0} 仅在 {2}（共 {3}）级上测得“{1}”；至少要 {4} 级"},
+  finding.none = filled({"the run {} measured '{}' at {} of {} sizes; wanted {} or more",
+                         "运行 {0} 仅在 {2}（共 {3}）个规模上测得“{1}”；至少要 {4} 个"},
                         part.reach_run, finding.key, finding.rungs.size(), rungs.size(), fewest_rungs);
 }
 
@@ -66,7 +66,7 @@ Phrase text_of(const ReachFinding& f) {
   if (f.reach.word != ReachWord::flips)
     text += filled({", {} to {}", "，{} 至 {}"}, names.front(), names.back());
   if (f.rungs.size() < f.rungs_of_ladder)
-    text += filled({", measured on {} of {}", "，在 {} / {} 级上测得"}, f.rungs.size(), f.rungs_of_ladder);
+    text += filled({", measured on {} of {}", "，在 {} / {} 个规模上测得"}, f.rungs.size(), f.rungs_of_ladder);
   return f.kept ? text + Phrase{" (kept)", "（保存值）"} : text;
 }
 

@@ -35,7 +35,7 @@ Predicate of_a_rung(const Part& part);
 // Reads the rungs of its key; `ladder` is the summary of the part's reach_run.
 void read_reach(ReachFinding& finding, const Part& part, const Json& ladder);
 
-// "AdamW: holds on all rungs, 48 wide to 96 wide", "Muon: no reach: …"
+// "AdamW: holds at all sizes, 48 wide to 96 wide", "Muon: no reach: …"
 Phrase text_of(const ReachFinding& finding);
 Phrase text_of(const std::vector<ReachFinding>& findings);
 const char* word_of(ReachWord word);

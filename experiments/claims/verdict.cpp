@@ -114,6 +114,15 @@ int64_t sharing(const Claim& claim, const Part& part) {
   });
 }
 
+// A run whose control fails cannot tell: no other part of that run counts.
+void drop_invalid_runs(std::vector<Finding>& findings) {
+  std::set<std::string> invalid;
+  for (const Finding& f : findings)
+    if (f.part->control && f.not_run.empty() && f.reading.outcome == PartOutcome::fails)
+      invalid.insert(f.part->run);
+  for (Finding& f : findings) f.counts = f.part->control || !invalid.contains(f.part->run);
+}
+
 std::vector<ReachFinding> reaches_of(const Part& part, const Runs& runs) {
   std::vector<ReachFinding> reaches;
   const auto made = runs.summaries.find(part.reach_run), kept = runs.kept.find(part.reach_run);
@@ -144,13 +153,14 @@ Phrase measured_text(const Finding& f) {
   if (seeds == 1 && f.part->predicate.rule == Rule::every_seed)
     text += {", one value, no error rate", "，仅一个值，没有误差率"};
   if (seeds > 1)
-    text += filled(f.part->pooled ? Phrase{", {} values on all rungs", "，各级共 {} 个值"}
+    text += filled(f.part->pooled ? Phrase{", {} values over all sizes", "，各规模共 {} 个值"}
                                   : Phrase{", {} seeds", ", {} 个种子"},
                    seeds);
   if (f.part->predicate.rule == Rule::median && seeds > 1) {
     const Range share = share_interval(f.reading.counted, f.seeds.n, error_rate / 4);
-    text += filled({", {} of them as asked, a share of {} to {}", "，其中 {} 个符合要求，占比 {} 至 {}"},
-                   f.reading.counted, fmt::format("{:.2f}", share.low), fmt::format("{:.2f}", share.high));
+    text += filled({", {} of {} as asked (interval of this share: {} to {})",
+                    "，{1} 个中有 {0} 个符合要求（该比例的区间：{2} 至 {3}）"},
+                   f.reading.counted, f.seeds.n, fmt::format("{:.2f}", share.low), fmt::format("{:.2f}", share.high));
   }
   if (f.looks.size() > 1) text += filled({", look {}", "，第 {} 次查看"}, f.looks.size());
   if (f.seeds.nonfinite > 0) text += filled({", {} not finite", ", {} 个非有限值"}, f.seeds.nonfinite);
@@ -174,10 +184,12 @@ const Phrase mends[] = {{},
                         {"every_seed, or another statistic", "使用 every_seed，或换一个统计量"},
                         {"log = false, or another statistic", "设 log = false，或换一个统计量"}};
 
-// "holds, assuming normal values", "is not judged: the seeds are skewed (…)"
+// "holds, assuming normal values", "is not judged: the seeds are skewed (…)", "holds; not counted: …"
 Phrase outcome_text(const Finding& f) {
   const auto& [outcome, interval, n, doubt, assumes_normal, counted] = f.reading;
-  const Phrase& text = outcomes[static_cast<size_t>(outcome)];
+  Phrase text = outcomes[static_cast<size_t>(outcome)];
+  if (!f.counts)
+    return text + Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
   if (outcome == PartOutcome::busy) return text;
   if (outcome == PartOutcome::not_normal)
     return text + doubts[static_cast<size_t>(doubt)] +
@@ -259,15 +271,11 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
   return charts::joined(needs, ", ");
 }
 
-// The findings that bear on what the text says: no controls, and nothing of a run whose control fails, which cannot tell.
+// The findings that bear on what the text says: no controls, and nothing of a run whose control fails.
 std::vector<const Finding*> bearing(const std::vector<Finding>& findings) {
-  std::set<std::string> invalid;
-  for (const Finding& f : findings)
-    if (f.part->control && f.not_run.empty() && f.reading.outcome == PartOutcome::fails)
-      invalid.insert(f.part->run);
   std::vector<const Finding*> valid;
   for (const Finding& f : findings)
-    if (!f.part->control && !invalid.contains(f.part->run)) valid.push_back(&f);
+    if (!f.part->control && f.counts) valid.push_back(&f);
   return valid;
 }
 
@@ -523,6 +531,7 @@ Judged judge(const Claim& claim, const Runs& runs) {
     judged.findings.push_back(find(part, runs, sharing(claim, part)));
     judged.findings.back().reaches = reaches_of(part, runs);
   }
+  drop_invalid_runs(judged.findings);
   // Of a result that is another text's nothing is true where that text has no such result, whatever our nets do.
   const Verdict verdict = !claim.no_source.en.empty()
                               ? Verdict{"false", {"its source has no such result", "其出处没有这样的结果"}}

@@ -38,6 +38,7 @@ struct Finding {
   std::string not_run = "";                                  // why there is no value; empty: there is one
   std::vector<int64_t> looks = {};  // at how many seeds this value was looked at, now and before, increasing
   Phrase warning = {};              // of far_miss
+  bool counts = true;               // false where a control of its run does not hold
   bool mistaken = false;            // not_run is a mistake of the file
   bool at_full_scale = false;  // its value is measured at the full scale alone, and this run was a quick one
   std::vector<ReachFinding> reaches = {};  // for each key of its reach
@@ -69,7 +70,7 @@ std::string value_text(const Finding& finding);
 // width 64, …; the text's size: 12 × 768". Empty where none was trained.
 Phrase trained_on(const Judged& judged);
 
-// How far the verdict on each part goes: "AdamW: holds on all rungs, 48 wide to 96 wide; Muon: …". Of a claim with
+// How far the verdict on each part goes: "AdamW: holds at all sizes, 48 wide to 96 wide; Muon: …". Of a claim with
 // several such parts each has its words before it.
 Phrase reach_text(const Judged& judged);
 

@@ -148,7 +148,7 @@ TEST_CASE("a value may be the difference of two of one run, and of all rungs of 
   CHECK(judge(claim, runs).verdict == "not tested");
   measured["adamw.a.rung3"] = to_json(spread_of(std::vector<double>{-1, 2, 3, 4, 5}));
   CHECK(judge(claim, runs).verdict == "true");
-  CHECK(holds(judge(claim, runs).reason.en, "15 values on all rungs, 14 of them as asked, a share of 0."));
+  CHECK(holds(judge(claim, runs).reason.en, "15 values over all sizes, 14 of 15 as asked (interval of this share: 0."));
   // Its reach, which may be values of the same run, counts nothing.
   claim.parts[0].reach = {"adamw.a", "muon.a"};
   claim.parts[0].reach_run = "r";
@@ -157,7 +157,7 @@ TEST_CASE("a value may be the difference of two of one run, and of all rungs of 
     rungs[i] = {{"name", {{"en", fmt::format("{} wide", 48 + i)}}}, {"log2_compute", i}};
   for (const char* rung : {".rung1", ".rung2", ".rung3"})
     measured["muon.a" + std::string(rung)] = to_json(spread_of(std::vector<double>{-1, -2, -3, -4, -5}));
-  CHECK(holds(judge(claim, runs).reason.en, "15 values on all rungs, 14 of them as asked, a share of 0."));
+  CHECK(holds(judge(claim, runs).reason.en, "15 values over all sizes, 14 of 15 as asked (interval of this share: 0."));
 }
 
 TEST_CASE("each look at more seeds makes the interval longer, and is said") {
@@ -358,13 +358,13 @@ TEST_CASE("a reach is read from the rungs of a ladder, and changes no verdict") 
         "Muon − AdamW: no reach: ladder needs --full --ladder");
   runs.kept["ladder"] = ladder;
   CHECK(reach_of().en ==
-        "AdamW: holds on all rungs, 48 wide to 80 wide (kept); "
+        "AdamW: holds at all sizes, 48 wide to 80 wide (kept); "
         "Muon − AdamW: flips between 64 wide and 80 wide (kept)");
   runs.missing["ladder"] = "it stopped";
   CHECK(reach_of().en.starts_with("AdamW: no reach: the run ladder could not be made: it stopped; "));
   runs.summaries["ladder"] = ladder;
   CHECK(reach_of().en ==
-        "AdamW: holds on all rungs, 48 wide to 80 wide; "
+        "AdamW: holds at all sizes, 48 wide to 80 wide; "
         "Muon − AdamW: flips between 64 wide and 80 wide");
   CHECK(reach_of().zh.starts_with("AdamW："));
   CHECK(holds(reach_of().zh, "宽 48 至 宽 80"));
@@ -378,13 +378,13 @@ TEST_CASE("a reach is read from the rungs of a ladder, and changes no verdict") 
   // A rung that lacks a value is said, and three are the fewest.
   runs.summaries["ladder"]["rungs"].push_back(
       {{"log2_compute", 43}, {"name", {{"en", "96 wide"}, {"zh", "宽 96"}}}});
-  CHECK(holds(reach_of().en, "AdamW: holds on all rungs, 48 wide to 80 wide, measured on 3 of 4; Muon"));
+  CHECK(holds(reach_of().en, "AdamW: holds at all sizes, 48 wide to 80 wide, measured on 3 of 4; Muon"));
   for (const char* key : {"adamw.a_minus_b.rung2", "muon_minus_adamw.a.rung3"})
     runs.summaries["ladder"]["measured"].erase(key);
   CHECK(reach_of().en ==
-        "AdamW: no reach: the run ladder measured 'adamw.a_minus_b' on 2 of 4 rungs; "
+        "AdamW: no reach: the run ladder measured 'adamw.a_minus_b' at 2 of 4 sizes; "
         "wanted 3 or more; Muon − AdamW: no reach: the run ladder measured "
-        "'muon_minus_adamw.a' on 2 of 4 rungs; wanted 3 or more");
+        "'muon_minus_adamw.a' at 2 of 4 sizes; wanted 3 or more");
   // A part whose own run is the ladder waits for it.
   part.of_ladder = true, part.run = "ladder", runs = {}, runs.kept["ladder"] = ladder;
   CHECK(judge(claim, runs).verdict == "open");

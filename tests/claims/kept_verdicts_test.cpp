@@ -220,7 +220,7 @@ TEST_CASE("the rungs of a ladder are kept, and its reach is shown where the part
     return to_json(judge_kept(files[0].claims.front(), of.runs(files)))["parts"][0];
   };
   CHECK(part(kept)["reach"] ==
-        "AdamW: no reach: the run steps measured 'adamw.a' on 2 of 3 rungs; wanted 3 or more");
+        "AdamW: no reach: the run steps measured 'adamw.a' at 2 of 3 sizes; wanted 3 or more");
   summary["measured"]["adamw.a.rung3"] = summary["measured"]["unread"];
   take();
   kept.drop_unread(files);
@@ -232,7 +232,7 @@ TEST_CASE("the rungs of a ladder are kept, and its reach is shown where the part
   const Kept again(kept.text());
   CHECK(again.text() == kept.text());
   CHECK(part(again)["outcome_text"] == "holds, assuming normal values");
-  CHECK(part(again)["reach"] == "AdamW: holds on all rungs, 16 wide to 48 wide");
+  CHECK(part(again)["reach"] == "AdamW: holds at all sizes, 16 wide to 48 wide");
   kept.drop_unread(two_parts());  // which have no reach
   CHECK(kept.run("steps").is_null());
   CHECK_FALSE(holds(kept.text(), "adamw"));

@@ -42,20 +42,20 @@ std::string words(const std::vector<double>& means, const Predicate& predicate =
 
 TEST_CASE("a reach has a word for each course of an effect") {
   const std::pair<std::vector<double>, const char*> rows[] = {
-      {{1, 1, 1, 1, 1}, "holds on all rungs"},
-      {{3, 2.5, 2, 1.5, 1}, "holds on all rungs, and fades"},
-      {{1, 1.5, 2, 2.5, 3}, "holds on all rungs, and grows"},
-      {{-1, -1, -1, -1, -1}, "fails on all rungs"},
-      {{-3, -2, -1.5, -1, -0.5}, "fails on all rungs, and fades"},
+      {{1, 1, 1, 1, 1}, "holds at all sizes"},
+      {{3, 2.5, 2, 1.5, 1}, "holds at all sizes, and moves towards 0 with size"},
+      {{1, 1.5, 2, 2.5, 3}, "holds at all sizes, and moves away from 0 with size"},
+      {{-1, -1, -1, -1, -1}, "fails at all sizes"},
+      {{-3, -2, -1.5, -1, -0.5}, "fails at all sizes, and moves towards 0 with size"},
       {{1, 0.5, 0, -0.5, -1}, "flips between r2 and r4"},
       {{1, 1, 1, 1, -1}, "flips between r4 and r5"},
-      {{0.3, 0.22, 0.14, 0.08, 0.02}, "fades; holds on 4 of 5 rungs"},
-      {{0.02, 0.08, 0.14, 0.22, 0.3}, "grows; holds on 4 of 5 rungs"},
+      {{0.3, 0.22, 0.14, 0.08, 0.02}, "moves towards 0 with size; holds at 4 of 5 sizes"},
+      {{0.02, 0.08, 0.14, 0.22, 0.3}, "moves away from 0 with size; holds at 4 of 5 sizes"},
       {{0, 0, 0, 0, 0}, "not decided"},
-      {{1, 1, 0, 1, 1}, "not decided; holds on 4 of 5 rungs"},
-      {{-1, -1, 0, -1, -1}, "not decided; fails on 4 of 5 rungs"}};
+      {{1, 1, 0, 1, 1}, "not decided; holds at 4 of 5 sizes"},
+      {{-1, -1, 0, -1, -1}, "not decided; fails at 4 of 5 sizes"}};
   for (const auto& [means, wanted] : rows) CHECK(words(means) == wanted);
-  CHECK(words({0.3, 0.3, 0.3, 0.3, 0.3}, {Rule::mean, -0.1, 0.1}) == "fails on all rungs");
+  CHECK(words({0.3, 0.3, 0.3, 0.3, 0.3}, {Rule::mean, -0.1, 0.1}) == "fails at all sizes");
 }
 
 // The slope of y = 2 x is 2; its interval by hand: each rung's variance of the mean is s²/8 with Σ(x − 38)² = 10, so

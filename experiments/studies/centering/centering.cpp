@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
                       .example = "centering --corpus synthetic --seeds 1",
                       .page = "studies/centering/README.md",
                       .presets = {{"quick", "five seeds, 250 steps"},
-                                  {"full", "ten seeds, 500 steps", "--seeds 10 --steps 500"}},
+                                  {"full", "33 seeds, 500 steps", "--seeds 33 --steps 500"}},
                       .tiny = "--n_layer 1 --n_embd 16 --steps 4 --seeds 1 --eval_iters 1",
                       .shares = true},
                      config, argc, argv, [&](Run& run) { study(run, config); });

@@ -175,7 +175,7 @@ int main(int argc, char** argv) {
                       .example = "recurrent_norms --norms none,layernorm --lengths 56",
                       .page = "studies/recurrent_norms/README.md",
                       .presets = {{"quick", "28 time steps"},
-                                  {"full", "28 and 112 time steps", "--lengths 28,112 --seeds 16"}},
+                                  {"full", "28 and 112 time steps", "--lengths 28,112 --seeds 24"}},
                       .tiny = "--hidden 4 --steps 2 --seeds 1 --learning_rates 1e-2",
                       .shares = true},
                      config, argc, argv, [&](Run& run) { study(run, config); });
