@@ -178,8 +178,8 @@ Start transformer_start(const Net& net) {
     join(squared(a * first * 2 * last * inside.slope * to.slope), squared(a * 2 * last * inside.rms),
          a * (step * to.rms * inside.slope * 2 * last + step_2 * inside.rms));
   }
-  const double top = pre ? 1 : x;
-  return {.logits = g * top,
+  const double at_top = pre ? 1 : x;
+  return {.logits = g * at_top,
           .change = change + other_step(net, n) / g,
           .head = other_step(net, n) / g,
           .matrix = step,
