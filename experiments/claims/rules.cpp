@@ -17,11 +17,28 @@ Range bounds_of(const Predicate& predicate) { return {predicate.low, predicate.h
 
 bool any(const Spread& seeds, double value) { return std::ranges::count(seeds.values, value) > 0; }
 
+// Whether the interval lies within the margin of the one bound: then there is no difference, on whichever side it lies.
+bool is_equal(const Predicate& predicate, const Range& interval) {
+  const double bound = bound_shown(predicate.low == -infinity ? predicate.high : predicate.low);
+  return predicate.margin > 0 && interval.low >= bound - predicate.margin &&
+         interval.high <= bound + predicate.margin;
+}
+
+PartOutcome outcome_of_interval(const Predicate& predicate, const Range& interval) {
+  if (is_equal(predicate, interval)) return PartOutcome::equal;
+  if (interval.high < predicate.low || interval.low > predicate.high) return PartOutcome::fails;
+  if (interval.low >= predicate.low && interval.high <= predicate.high) return PartOutcome::holds;
+  return PartOutcome::too_few_seeds;
+}
+
 Reading read_every_seed(const Predicate& predicate, const Spread& seeds) {
   const Range wanted = bounds_of(predicate);
   const auto [least, greatest] = std::ranges::minmax(seeds.values);
   const bool holds = wanted.contains(least) && wanted.contains(greatest);
-  return {holds ? PartOutcome::holds : PartOutcome::fails, {least, greatest}, seeds.n};
+  const PartOutcome outcome = is_equal(predicate, {least, greatest}) ? PartOutcome::equal
+                              : holds                                ? PartOutcome::holds
+                                                                     : PartOutcome::fails;
+  return {outcome, {least, greatest}, seeds.n};
 }
 
 // The mean of infinities of one sign is that infinity, of both signs none. On the side of a finite bound that
@@ -32,15 +49,6 @@ PartOutcome outcome_of_infinities(const Predicate& predicate, const Spread& seed
   const bool above = any(seeds, infinity), below = any(seeds, -infinity);
   const bool beyond = (above && predicate.high < infinity) || (below && predicate.low > -infinity);
   return beyond || (above && below) ? PartOutcome::fails : PartOutcome::not_normal;
-}
-
-// Of one bound also whether the interval lies about it within the margin.
-PartOutcome outcome_of_interval(const Predicate& predicate, const Range& interval) {
-  if (interval.high < predicate.low || interval.low > predicate.high) return PartOutcome::fails;
-  if (interval.low >= predicate.low && interval.high <= predicate.high) return PartOutcome::holds;
-  const double bound = bound_shown(predicate.low == -infinity ? predicate.high : predicate.low);
-  const bool about = interval.low >= bound - predicate.margin && interval.high <= bound + predicate.margin;
-  return predicate.margin > 0 && about ? PartOutcome::equal : PartOutcome::too_few_seeds;
 }
 
 // How many seeds are enough to hold is a matter of the interval's length, not of looks.

@@ -127,6 +127,15 @@ TEST_CASE("better has three outcomes: better, worse, and equal within the margin
   CHECK(outcome(0.001, 0.1) == PartOutcome::equal);
   CHECK(outcome(0.001, 0) == PartOutcome::too_few_seeds);
   CHECK(outcome(0.001, 0.01) == PartOutcome::too_few_seeds);
+  // A sure difference that is smaller than the margin is none.
+  CHECK(outcome(0.05, 0) == PartOutcome::holds);
+  CHECK(outcome(0.05, 0.1) == PartOutcome::equal);
+  CHECK(outcome(-0.05, 0.1) == PartOutcome::equal);
+  CHECK(outcome(0.05, 0.06) == PartOutcome::holds);
+  const Spread count = spread_of(std::vector<double>{0.0003});
+  CHECK(read({Rule::every_seed, just_above(0), infinity, false, 0.01}, count, 1).outcome ==
+        PartOutcome::equal);
+  CHECK(read({Rule::every_seed, just_above(0), infinity}, count, 1).outcome == PartOutcome::holds);
 }
 
 TEST_CASE("medians and shares have the intervals of the tables") {
