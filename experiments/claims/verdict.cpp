@@ -1,5 +1,7 @@
 #include "verdict.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include "../page/charts/shapes.h"
@@ -17,10 +19,25 @@ std::vector<int64_t> looks_at(const Part& part, std::set<int64_t> looks, const R
   return {looks.begin(), looks.end()};
 }
 
-// Whether the value is of a function, or a count of what it does, and not of a net: it holds in any net.
+// Whether the value is of a function, or a count of what it does, and not of a net: it holds in any net. What a
+// function does to normal numbers is of these numbers, as what it does in an untrained net is of its weights.
 bool is_of_functions(const std::string& study, const std::string& key) {
-  return study == "norm_properties" || study == "norm_jacobian" || key.starts_with("reductions.") ||
-         key.starts_with("flops.") || key.starts_with("bytes.");
+  constexpr std::array of_normal_numbers = {"batch.batchnorm.",
+                                            "direction.pairs",
+                                            "direction.weighted",
+                                            "fit.",
+                                            "partial.",
+                                            "precision.fp16.scale",
+                                            "product.",
+                                            "relu.",
+                                            "scale.layernorm_over_",
+                                            "script.comparison.",
+                                            "skew.",
+                                            "symmetry."};
+  const bool of_functions = study == "norm_properties" || study == "norm_jacobian";
+  if (of_functions)
+    return std::ranges::none_of(of_normal_numbers, [&](const char* part) { return key.starts_with(part); });
+  return key.starts_with("reductions.") || key.starts_with("flops.") || key.starts_with("bytes.");
 }
 
 // What the run took: of a kept one its line says it, of one just made its timing.
@@ -160,7 +177,8 @@ Phrase measured_text(const Finding& f) {
     const Range share = share_interval(f.reading.counted, f.seeds.n, error_rate / 4);
     text += filled({", {} of {} as asked (interval of this share: {} to {})",
                     "，{1} 个中有 {0} 个符合要求（该比例的区间：{2} 至 {3}）"},
-                   f.reading.counted, f.seeds.n, fmt::format("{:.2f}", share.low), fmt::format("{:.2f}", share.high));
+                   f.reading.counted, f.seeds.n, fmt::format("{:.2f}", share.low),
+                   fmt::format("{:.2f}", share.high));
   }
   if (f.looks.size() > 1) text += filled({", look {}", "，第 {} 次查看"}, f.looks.size());
   if (f.seeds.nonfinite > 0) text += filled({", {} not finite", ", {} 个非有限值"}, f.seeds.nonfinite);
@@ -189,7 +207,8 @@ Phrase outcome_text(const Finding& f) {
   const auto& [outcome, interval, n, doubt, assumes_normal, counted] = f.reading;
   Phrase text = outcomes[static_cast<size_t>(outcome)];
   if (!f.counts)
-    return text + Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
+    return text +
+           Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
   if (outcome == PartOutcome::busy) return text;
   if (outcome == PartOutcome::not_normal)
     return text + doubts[static_cast<size_t>(doubt)] +
