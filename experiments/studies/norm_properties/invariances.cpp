@@ -109,7 +109,20 @@ void skewed_features(Measurements& measurements, const Rng& rng) {
   measurements.add("skew.rmsnorm.std", y.std[0], 5 / std::sqrt(29.0));
 }
 
-// D11, D14: 1 − cos(x, RMSNorm(x)), the cosine in double or in the data's own precision, and with a weight.
+// How far the cosine of a pair of rows moves at most when both are normalised; the cosines in f64.
+double change_of_pairs(const Tensor& x, const Tensor& y) {
+  const int64_t half = x.size(0) / 2;
+  const auto cosines = [half](const Tensor& rows) {
+    return row_cosines(slice(rows, 0, 0, half), slice(rows, 0, half, 2 * half));
+  };
+  const std::vector<double> before = cosines(x), after = cosines(y);
+  double most = 0;
+  for (size_t i = 0; i < before.size(); ++i) most = std::max(most, std::abs(after[i] - before[i]));
+  return most;
+}
+
+// D11, D14: 1 − cos(x, RMSNorm(x)), the cosine in double or in the data's own precision, and with a weight; and the
+// cosine of two rows, before and after.
 void directions(Measurements& measurements, const Rng& rng) {
   const Tensor x = rng.split("x").normal({640, 512});
   const Tensor y = rmsnorm(x);
@@ -119,6 +132,9 @@ void directions(Measurements& measurements, const Rng& rng) {
   double largest = 0;
   for (const float cosine : cosines) largest = std::max(largest, std::abs(1 - static_cast<double>(cosine)));
   measurements.add("direction.cosine_in_f32.deviation", largest);
+  measurements.add("direction.pairs_in_f32.change", change_of_pairs(x, y));
+  const Tensor wide = cast(x, Dtype::f64);
+  measurements.add("direction.pairs_in_f64.change", change_of_pairs(wide, rmsnorm(wide)), 0, 1e-12);
   const Tensor weight = rng.split("weight").normal({512}, 1, 0.1);
   measurements.add("direction.weighted.deviation", 1 - least_cosine(x, y * weight));
   const std::vector<double> row = rms_norm(cast(x, Dtype::f64), features, {}, 0).to_vector<double>();
