@@ -1,5 +1,5 @@
-// HardTanh: DyT with straight pieces in place of tanh, y = clamp(alpha x, −1, 1) · weight + bias (Verma 2026, section
-// on interventions). alpha [1] starts at 0.5, weight [C] at 1, bias [C], if any, at 0.
+// HardTanh: DyT with straight pieces in place of tanh, y = clamp(alpha x, −1, 1) · weight + bias. alpha [1] is learned
+// as DyT's and starts at 0.5, weight [C] at 1, bias [C], if any, at 0. The HardTanh of Verma 2026 has no alpha.
 #pragma once
 
 #include "../../../nn/dyt.h"
