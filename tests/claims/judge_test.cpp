@@ -148,7 +148,8 @@ TEST_CASE("a value may be the difference of two of one run, and of all rungs of 
   CHECK(judge(claim, runs).verdict == "not tested");
   measured["adamw.a.rung3"] = to_json(spread_of(std::vector<double>{-1, 2, 3, 4, 5}));
   CHECK(judge(claim, runs).verdict == "true");
-  CHECK(holds(judge(claim, runs).reason.en, "15 values over all sizes, 14 of 15 as asked (interval of this share: 0."));
+  CHECK(holds(judge(claim, runs).reason.en,
+              "15 values over all sizes, 14 of 15 as asked (interval of this share: 0."));
   // Its reach, which may be values of the same run, counts nothing.
   claim.parts[0].reach = {"adamw.a", "muon.a"};
   claim.parts[0].reach_run = "r";
@@ -157,7 +158,8 @@ TEST_CASE("a value may be the difference of two of one run, and of all rungs of 
     rungs[i] = {{"name", {{"en", fmt::format("{} wide", 48 + i)}}}, {"log2_compute", i}};
   for (const char* rung : {".rung1", ".rung2", ".rung3"})
     measured["muon.a" + std::string(rung)] = to_json(spread_of(std::vector<double>{-1, -2, -3, -4, -5}));
-  CHECK(holds(judge(claim, runs).reason.en, "15 values over all sizes, 14 of 15 as asked (interval of this share: 0."));
+  CHECK(holds(judge(claim, runs).reason.en,
+              "15 values over all sizes, 14 of 15 as asked (interval of this share: 0."));
 }
 
 TEST_CASE("each look at more seeds makes the interval longer, and is said") {
