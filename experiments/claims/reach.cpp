@@ -141,7 +141,7 @@ Phrase text_of(const Reach& reach, const std::vector<Phrase>& rung_names) {
   if (reach.word == ReachWord::flips)
     return filled({"flips between {} and {}", "在 {} 与 {} 之间翻转"}, rung_names.at(reach.before),
                   rung_names.at(reach.after));
-  const Phrase word = reach.word == ReachWord::grows   ? Phrase{"moves away from 0 with size", "随规模远离 0"}
+  const Phrase word = reach.word == ReachWord::grows ? Phrase{"moves away from 0 with size", "随规模远离 0"}
                       : reach.word == ReachWord::fades ? Phrase{"moves towards 0 with size", "随规模趋近 0"}
                                                        : Phrase{"not decided", "未定"};
   for (const auto& [outcome, text] :

@@ -66,7 +66,8 @@ Phrase text_of(const ReachFinding& f) {
   if (f.reach.word != ReachWord::flips)
     text += filled({", {} to {}", "，{} 至 {}"}, names.front(), names.back());
   if (f.rungs.size() < f.rungs_of_ladder)
-    text += filled({", measured on {} of {}", "，在 {} / {} 个规模上测得"}, f.rungs.size(), f.rungs_of_ladder);
+    text +=
+        filled({", measured on {} of {}", "，在 {} / {} 个规模上测得"}, f.rungs.size(), f.rungs_of_ladder);
   return f.kept ? text + Phrase{" (kept)", "（保存值）"} : text;
 }
 

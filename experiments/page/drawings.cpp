@@ -16,7 +16,7 @@ struct Ladder {
 
 const std::vector<Ladder>& ladders() {
   static const std::vector<Ladder> all = {
-      {"ladder_dyt", "the operations of a training", {{"DyT", "H04.1"}, {"none", "H07.1"}}},
+      {"ladder_dyt", "the operations of a training", {{"DyT", "H04.1"}, {"none", "A13.2"}}},
       {"ladder_derf", "the operations of a training", {{"Derf", "K02.1"}, {"interaction", "K02.2"}}},
       {"ladder_tokens", "letters a parameter", {{"DyT", "L01.1"}, {"hardtanh", "L05.1"}}}};
   return all;

@@ -40,7 +40,7 @@ class LayerChecker {
     }
     const bool repeats = check("repeated calls", [&] { return repeated(runner_); });
     gradients_right_ = check("another call", [&] {
-      if (!repeats) return skipped("not even the same call gives the same bits");
+      if (!repeats) return skipped("not even repeated calls are bit-identical");
       runner_.compare_modes();
       thrown([&] { runner_.measure_growth(); });  // other checks report it
       return another_call(runner_);

@@ -50,7 +50,7 @@ LayerCheck repeated(const LayerRunner& runner) {
       differs = difference(gradients_of(runner, *module), gradients_of(runner, *module));
     });
   return same(
-      differs, "the same bits",
+      differs, "bit-identical",
       "a second call with the same input and key gives other bits: does forward keep state, or draw numbers "
       "other than from Tape::next_rng()? (options.stateful is for state that fields() lists)");
 }
@@ -284,7 +284,7 @@ LayerCheck thread_counts(const LayerRunner& runner) {
     if (differs.empty()) differs = difference(values, one);
   }
   return same(
-      differs, fmt::format("the same bits for x {}", run.x[0].shape()),
+      differs, fmt::format("bit-identical for x {}", run.x[0].shape()),
       fmt::format("this is on several threads, for x {}; does a sum depend on how they share the work?",
                   run.x[0].shape()));
 }

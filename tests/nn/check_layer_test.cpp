@@ -131,7 +131,7 @@ TEST_CASE("the check_layer program checks our layers by name") {
   CHECK(run.code == 0);
   CHECK(holds(run.out, "RMSNorm on x [4, 5]: right, "));
   CHECK(holds(run.out, "training draws from the tape's rng, evaluation does not"));
-  CHECK(holds(run.out, "the same bits for x [13107, 5]"));
+  CHECK(holds(run.out, "bit-identical for x [13107, 5]"));
   const Outcome tape = run_built("check_layer", "--tape 'SwiGLU'");
   CHECK(tape.code == 0);
   CHECK(holds(tape.out, "-> [3, 6] f32, 72 B, norm "));

@@ -178,7 +178,7 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
        {"WRONG: strided input: y ["}},
       {"counts",
        a<Counts>(),
-       {"WRONG: repeated calls: y [", "not even the same call gives the same bits",
+       {"WRONG: repeated calls: y [", "not even repeated calls are bit-identical",
         "forward is no function of x and the parameters alone"}},
       {"reads what it changes",
        a<DividesByItsPast>(),
@@ -335,7 +335,7 @@ TEST_CASE("check_layer passes a right layer, and says what it could not compare"
   check_rows({
       {"scale",
        of([](In x, In w) { return x * w; }),
-       {": right, ", "  no difference\n", "the same bits for x [13107, 5]"}},
+       {": right, ", "  no difference\n", "bit-identical for x [13107, 5]"}},
       {"no composed form", of([](In x) { return fused_square(x); }), {"", "second derivatives: none"}},
       {"composed form",
        of([](In x) { return composed_wanted() ? x * x : fused_square(x); }),
@@ -391,7 +391,7 @@ TEST_CASE("check_layer passes a right layer, and says what it could not compare"
        {": right", "has no buffer and draws nothing; is a mask the same in every step?"}},
       {"no batch",
        a<FourRows>(),
-       {": right", "options.batch is false", "the same bits for x [4, 5]"},
+       {": right", "options.batch is false", "bit-identical for x [4, 5]"},
        numbers({4, 5}),
        {.batch = false}},
       {"a mean of all",
@@ -404,7 +404,7 @@ TEST_CASE("check_layer passes a right layer, and says what it could not compare"
        Rng(3).uniform({4, 5}, 1, 2)},
       {"a batch to order",
        of([](In x, In w) { return x * w; }),
-       {": right", "the same bits for x [20, 5]"},
+       {": right", "bit-identical for x [20, 5]"},
        numbers({4, 5}),
        {.large = 100}},
   });
@@ -419,9 +419,9 @@ TEST_CASE("a layer whose rows meet each other is checked with fewer of them, and
   CHECK(memory::stats().peak_bytes < before + (size_t{1} << 28));
 #ifndef WITH_ASAN  // under which blocks are a little larger
   // Two matrices of doubles of 1024 rows are 16 MiB.
-  CHECK(holds(text, "the same bits for x [1024, 5]"));
+  CHECK(holds(text, "bit-identical for x [1024, 5]"));
 #endif
-  CHECK_FALSE(holds(text, "the same bits for x [13107, 5]"));
+  CHECK_FALSE(holds(text, "bit-identical for x [13107, 5]"));
 }
 
 TEST_CASE("a maker or a layer that fails in any way ends its own report") {
