@@ -246,7 +246,7 @@ std::string footer(const Program& program) {
   }
   return text +
          "Later words win: defaults, preset, config file, options. Exit codes: 0 done;\n"
-         "1 an expectation failed or the loss diverged; 2 bad usage or input" +
+         "1 the program's own check failed or the loss diverged; 2 bad usage or input" +
          (program.resume ? ";\n130 interrupted, to go on with --resume." : ".");
 }
 
@@ -403,7 +403,7 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
     app.add_flag("--profile", line.profile, "print where the time goes; write profile.json and .csv");
   app.add_flag("--force", line.force, "replace a finished run in DIR");
   if (program.goes_on || program.accepts_old)
-    app.add_flag("--accept-old", line.accept_old, "take earlier results, of other sources or data too")
+    app.add_flag("--accept-old", line.accept_old, "reuse earlier results even if sources or data changed")
         ->group(program.goes_on ? "Options" : more_settings);
   set_choices(*add_value("log_level", line.log_level, "NAME",
                          "show from trace, debug, info, warn, error, off [info]"),

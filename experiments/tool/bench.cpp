@@ -1,4 +1,4 @@
-// isobar bench: how fast is it here? The machine's limits, and six steps beside them.
+// isobar bench: compares six training steps with this machine's limits.
 //
 // A step moves bytes or multiplies; the least that it must do, divided by its time, is compared with what the machine
 // does of the same kind at that moment: a triad a = b + s · c over as many bytes, or products of 512 × 512. Each step is

@@ -1,6 +1,6 @@
 // isobar: the tool. Its first word says what to do; `isobar --help` lists what there is.
 //
-//   isobar verify --quick         every study small, and a verdict on each claim of the texts
+//   isobar verify --quick         the quick runs that claims need, and a verdict on each claim of the texts
 //   isobar decay_study --depth 8  a study: the program of this name beside isobar
 //
 // Verbs are in tool/. Exit codes are those of verb or study; 2 for a word that is neither.
@@ -45,7 +45,7 @@ const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
       {"verify", "run the studies that claims need, judge every claim", verbs::verify},
       {"doubt", "can printed numbers come from this code?", verbs::doubt},
-      {"bench", "how fast is it here? limits, and steps beside them", verbs::bench},
+      {"bench", "compare training steps with this machine's limits", verbs::bench},
       {"report", "write a page of finished runs: claims and charts", verbs::report},
       {"facts", "write claims, verdicts, runs and studies as JSON", verbs::facts},
       {"watch", "show the progress of a run of train_lm", verbs::watch},
@@ -73,7 +73,7 @@ std::string help() {
       "  isobar verify --claim D06  check one published claim\n\n"
       "Commands:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
-  text += "\nStudies (separate programs in the folder of isobar):\n";
+  text += "\nStudies (build/bin/STUDY, or isobar STUDY):\n";
   for (const Json& study : ask_studies()) text += help_row(study["name"], study["question"]);
   return text + "\n`isobar COMMAND --help` says more; --version; --about: all studies as JSON.\n";
 }

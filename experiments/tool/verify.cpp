@@ -26,16 +26,16 @@ struct VerifyConfig : HasFields {
   std::string only = "", page = "", programs = "", tree = "";
   bool allow_large = false, kept = false, keep = false, renew = false, ladder = false;
   void fields(Fields& f) override {
-    f("claim", claim, "judge these claims alone, by their ids, D06 or 003; results go to runs/claims",
+    f("claim", claim, "judge only these claims (D06), or all of a text (003); results go to runs/claims",
       or_none());
     f("page", page, "the page; empty: report.html in the results");
-    f("only", only, "make this run alone; judge no other claims");
+    f("only", only, "start only this run, judge only its claims");
     f("programs", programs, "a folder with studies of your own, run in place of those of the same name");
     f("allow_large", allow_large, "your own files may take gigabytes and hours");
-    f("ladder", ladder, "with --full: the ladders' runs too (3 hours)");
+    f("ladder", ladder, "with --full: the ladders too (2 hours more)");
     f("kept", kept, "make no run: judge what the last full runs measured; results go to runs/kept");
     f("keep", keep,
-      "write what these full runs measured, or with --quick their seconds, into the source tree");
+      "store the values of these full runs in full.json; with --quick, only how long the runs took");
     f("renew", renew, "is gone: docs/render renews documents");
     f("tree", tree, "the source tree; empty: this program's");
   }
@@ -146,7 +146,7 @@ int verify(const Words& given) {
   };
   const Program program{
       .name = "isobar verify",
-      .about = "Makes every run that claims need, and judges every claim.",
+      .about = "Makes the runs that claims need and judges each claim; \"false\" is no failure.",
       .example = "isobar verify --quick\nisobar verify --claim D06\nisobar verify mine.toml --out runs/mine",
       .presets = {{"quick", "small sizes and few seeds"}, {"full", "the texts' sizes, and more seeds"}},
       .printers =

@@ -117,7 +117,7 @@ void add_process(Cases& cases) {
            const Finished run =
                run_child(program, {"--preset", "blog8", "--seeds", "1", "--threads",
                                    std::to_string(threads()), "--force", "--out", *folder / "run"});
-           check(run.code <= 1, "{}: ended with {}", program, run.code);  // 1: an expectation failed
+           check(run.code <= 1, "{}: ended with {}", program, run.code);  // 1: its own check failed
          });
        }});
 }

@@ -1,4 +1,4 @@
-// Are the derivatives of source 004 right, and does its way from RMSNorm to DyT and DyISRU hold?
+// Are the derivatives of source 004 right, and is its derivation of DyT and DyISRU from RMSNorm sound?
 //
 // Claims (source 004, DyT and DyISRU from RMSNorm's gradient): RMSNorm's Jacobian is (1/rms)(I − y yᵀ/d),
 // that of x/‖x‖ is I/‖x‖ − x xᵀ/‖x‖³; with a constant rms its diagonal is solved by y = √d tanh(x/(ρ√d)),
@@ -226,8 +226,8 @@ int main(int argc, char** argv) {
   Config config;
   const Program program{.name = "norm_jacobian",
                         .about =
-                            "Are the derivatives of source 004 right, and does its way from RMSNorm to\n"
-                            "DyT and DyISRU hold? Ours by backward, theirs by formula, in f64.",
+                            "Are the derivatives of source 004 right, and is its derivation of DyT and\n"
+                            "DyISRU from RMSNorm sound? Ours by backward, theirs by formula, in f64.",
                         .example = "norm_jacobian --seeds 1 --rows 16",
                         .page = "studies/norm_jacobian/README.md",
                         .tiny = "--seeds 1 --rows 8"};

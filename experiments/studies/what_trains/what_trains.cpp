@@ -335,7 +335,8 @@ int main(int argc, char** argv) {
   const auto text = [&] { return answer(kept_map(), config.asked(), config.rate); };
   return run_program(
       {.name = "what_trains",
-       .about = "What trains? A map of learning rate, initial scale, depth and norm, with predicted borders.",
+       .about = "At which learning rates, initial scales and depths does a net train, with each\n"
+                "norm? The answer is a map, whose borders were predicted before the measurement.",
        .example = "what_trains --depth 12 --init_std 0.02 --norm none --optimizer adamw",
        .page = "studies/what_trains/README.md",
        .presets =
