@@ -249,7 +249,7 @@ Json rehearse(const Run& run, const PlannedRun& planned, const Json& config) {
   Json summary;
   if (std::filesystem::exists(path)) summary = parse_json<Json>(read_regular_file(path, size_t{1} << 30));
   std::filesystem::remove_all(folder);
-  return summary.is_object() ? summary.value("measured", Json()) : Json();
+  return summary.is_object() && summary.contains("measured") ? summary : Json();
 }
 
 std::vector<std::string> kept_keys(const PlannedRun& planned) {

@@ -160,7 +160,8 @@ Phrase measured_text(const Finding& f) {
     const Range share = share_interval(f.reading.counted, f.seeds.n, error_rate / 4);
     text += filled({", {} of {} as asked (interval of this share: {} to {})",
                     "，{1} 个中有 {0} 个符合要求（该比例的区间：{2} 至 {3}）"},
-                   f.reading.counted, f.seeds.n, fmt::format("{:.2f}", share.low), fmt::format("{:.2f}", share.high));
+                   f.reading.counted, f.seeds.n, fmt::format("{:.2f}", share.low),
+                   fmt::format("{:.2f}", share.high));
   }
   if (f.looks.size() > 1) text += filled({", look {}", "，第 {} 次查看"}, f.looks.size());
   if (f.seeds.nonfinite > 0) text += filled({", {} not finite", ", {} 个非有限值"}, f.seeds.nonfinite);
@@ -189,7 +190,8 @@ Phrase outcome_text(const Finding& f) {
   const auto& [outcome, interval, n, doubt, assumes_normal, counted] = f.reading;
   Phrase text = outcomes[static_cast<size_t>(outcome)];
   if (!f.counts)
-    return text + Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
+    return text +
+           Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
   if (outcome == PartOutcome::busy) return text;
   if (outcome == PartOutcome::not_normal)
     return text + doubts[static_cast<size_t>(doubt)] +
@@ -474,6 +476,16 @@ std::string value_text(const Finding& f) {
   std::string text = exact_number_text(middle_of(f));
   if (f.seeds.min < f.seeds.max) text += " " + range_text(f.reading.interval);
   return text;
+}
+
+Phrase trained_on(const Json& summary, const std::string& key) {
+  if (!summary.contains("trained"))
+    return summary.contains("program") ? Phrase("its run does not say on what", "其运行未写明训练设置")
+                                       : Phrase();
+  for (const Json& entry : summary["trained"])
+    if (key.find(entry.at("of").get<std::string>()) != std::string::npos)
+      return {entry.at("en"), entry.at("zh")};
+  return {};
 }
 
 Phrase trained_on(const Judged& judged) {

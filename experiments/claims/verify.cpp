@@ -119,6 +119,24 @@ class Mistakes {
       return "";
     });
   }
+  // Those whose claim does not say how large the nets of its text are, though the value is of trained nets; all of them
+  // where the run does not say what it trained.
+  void add_sizes(const std::string& run, const Json& summary) {
+    each(run, [&](const ClaimFile& file, const Claim& claim, const Part& part) -> std::string {
+      const std::string place = fmt::format("{}, line {}: claim {}", file.path, claim.line, claim.id);
+      if (!summary.contains("trained"))
+        return fmt::format(
+            "{}: its run '{}' does not say on what it trained nets; make it anew with programs of this version",
+            place, run);
+      const bool trained = std::ranges::any_of(
+          part.keys_in(run, 1), [&](const std::string& key) { return !trained_on(summary, key).en.empty(); });
+      if (!trained || !claim.paper_size.en.empty()) return "";
+      return fmt::format(
+          "{}: has no paper_size, and its run '{}' trains nets; add how large those of the text are, such as "
+          "paper_size = \"12 × 768, 300,000 steps\", or \"not stated\"; in [source] it is that of all claims",
+          place, run);
+    });
+  }
   // Whether a claim without a mistake needs the run.
   bool need(const std::string& run) const {
     return std::ranges::any_of(files_, [&](const ClaimFile& file) {
@@ -279,8 +297,10 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   for (const PlannedRun& one : planned) {
     if (one.shipped || std::ranges::count(to_make, one.name) == 0) continue;
     run.say("{}: checking its keys, by one seed and a few steps\n", one.name);
-    if (const Json rehearsed = rehearse(run, one, configs[one.name]); rehearsed.is_object())
-      mistakes.add_keys(one.name, rehearsed, ends_of_keys(rehearsed, one));
+    const Json rehearsed = rehearse(run, one, configs[one.name]);
+    if (!rehearsed.is_object()) continue;
+    mistakes.add_keys(one.name, rehearsed["measured"], ends_of_keys(rehearsed["measured"], one));
+    mistakes.add_sizes(one.name, rehearsed);
   }
   std::erase_if(planned, [&](const PlannedRun& one) { return unneeded(one.name); });
   std::erase_if(to_make, unneeded);
@@ -353,6 +373,7 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
       if (const std::string seeds = seeds_text(one, configs[one.name]); options.detail && !seeds.empty())
         run.say("{}\n", seeds);
       mistakes.add_keys(one.name, result.value("measured", Json::object()));
+      mistakes.add_sizes(one.name, result);
       options.made(one, result);
       runs.summaries[one.name] = std::move(result);
     }

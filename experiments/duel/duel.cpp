@@ -221,6 +221,13 @@ int main(int argc, char** argv) {
           "duel dyt dyt_sqrtd\nduel rmsnorm post.rmsnorm --task digits\n"
           "duel rmsnorm \"--norm layernorm --bias\" --margin 0.05 -o duel.html",
       .page = "duel/README.md",
+      .trained =
+          {{.of = ".start"},
+           {.of = ".layers_"},
+           {.of = ".parameters"},
+           {.of = "blind_loss"},
+           {.en = "{n_layer} layers of width {width}, {steps} steps on {data}, each net at its own best rate",
+            .zh = "{n_layer} 层、宽 {width}，在{data}上训练 {steps} 步，每个网络取各自最佳学习率"}},
       .presets = {{"quick", "small nets"}, {"full", "larger nets and longer trainings", "--size medium"}},
       .tiny = "--steps 2 --n_layer 1 --width 16 --block_size 8 --batch_size 2 --eval_iters 1 --max_pairs 2",
       .positionals = {.name = "A B",

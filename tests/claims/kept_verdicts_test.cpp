@@ -66,6 +66,7 @@ Json summary_of(const std::string& key, const std::vector<double>& values) {
   summary["measured"][key] = to_json(spread_of(values));
   summary["measured"]["unread"] = summary["measured"][key];
   summary["config"] = {{"depth", 8}, {"seeds", values.size()}};
+  summary["trained"] = {{{"of", ""}, {"en", "a net"}, {"zh", "网络"}}};
   summary["environment"] = {{"commit", "0123456789ab"}, {"cpu", "any"}, {"threads", 2}};
   summary["timing"] = {{"wall_s", 1.26}, {"date", "2026-11-23"}};
   return summary;
@@ -275,6 +276,10 @@ TEST_CASE(
   summary["environment"].erase("commit");
   CHECK(refusal(summary) == "the run short tells no commit and date; make it again with this version");
   summary = summary_of("a", {1, 2});
+  summary.erase("trained");
+  CHECK(refusal(summary) ==
+        "the run short does not say on what it trained nets; make it again with this version");
+  summary = summary_of("a", {1, 2});
   summary["environment"]["data"]["tinyshakespeare.txt"] = "6572a3fb9fde75d4";
   CHECK(
       refusal(summary) ==
@@ -284,6 +289,11 @@ TEST_CASE(
 
   kept.take(run, summary_of("a", {1, 2}), two_parts(), "full");
   kept.take(planned("other", {}), summary_of("b", {3}), two_parts(), "full");
+  CHECK(kept.run("short")["trained"] == summary_of("a", {1, 2})["trained"]);
+  Json unsaid = Json::parse(kept.text());
+  unsaid["runs"][1].erase("trained");
+  CHECK(message_of([&] { Kept(unsaid.dump()); }) ==
+        "full.json: the run short does not say on what it trained nets");
   const Json before = Json::parse(kept.text());
   CHECK(kept.seconds("full").at("short") == 1.3);
   CHECK_FALSE(kept.seconds("quick").contains("short"));

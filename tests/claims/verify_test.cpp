@@ -44,8 +44,8 @@ int verify_here(const std::string& out, const std::function<void(Run&)>& body) {
     void fields(Fields&) override {}
   } none;
   std::FILE* const said = std::tmpfile();
-  const int code =
-      run_program({.name = "verify", .about = ""}, none, {"--out", out}, body, {.out = said, .err = said});
+  const int code = run_program({.name = "verify", .about = "", .trained = trains_no_nets}, none,
+                               {"--out", out}, body, {.out = said, .err = said});
   std::fclose(said);
   return code;
 }

@@ -227,6 +227,13 @@ int main(int argc, char** argv) {
        .about = "Which norms suit convolutional nets and small batches?",
        .example = "conv_norms --nets batchnorm,groupnorm --batches 4",
        .page = "studies/conv_norms/README.md",
+       .trained =
+           {{.of = "oracle."},
+            {.en = "a convolutional net of {depth} residual blocks of {channels} channels, {images} "
+                   "{digits} or {least_steps} steps, best rate of {learning_rates}",
+             .zh =
+                 "{depth} 个残差块、{channels} 通道的卷积网络，{images} 张{digits}或 {least_steps} 步，学习率取 "
+                 "{learning_rates} 中最佳"}},
        .presets = {{"quick", "1,024 images, 3 seeds"},
                    {"full", "4,096 images, 6 seeds", "--images 4096 --least_steps 96 --seeds 6"}},
        .tiny = "--channels 4 --depth 2 --images 8 --least_steps 1 --validated 250 --batches 1,4 --seeds 1 "

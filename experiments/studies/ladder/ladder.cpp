@@ -138,6 +138,9 @@ int main(int argc, char** argv) {
        .about = "Do comparisons of small nets hold for larger ones?",
        .example = "ladder --nets rmsnorm,none,dyt --optimizers adamw",
        .page = "studies/ladder/README.md",
+       .trained =
+           {{.en = "{n_layer} blocks of width {widths}, on {corpus}, each net and rung at its own best rate",
+             .zh = "{n_layer} 块、宽 {widths}，在{corpus}上训练，每个网络在每级取各自最佳学习率"}},
        .presets =
            {{"quick", "three small rungs"},
             {"full", "five rungs, sixteen times the compute",
