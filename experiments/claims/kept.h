@@ -4,6 +4,7 @@
 #pragma once
 
 #include "file.h"
+#include "pace.h"
 #include "plan.h"
 #include "verdict.h"
 

@@ -3,7 +3,7 @@
 
 #include "../run/run.h"
 #include "claim.h"
-#include "cost.h"
+#include "limit.h"
 #include "toml_table.h"
 
 namespace isobar::claims {
@@ -69,6 +69,6 @@ struct Made {
 
 // Makes one run, unless is_made(), within `most` where that is given. Says why it is made where one is there of other
 // sources or data. One that fails, or fails its expectations, is an expectation of `run` that is not met.
-Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most);
+Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Limit>& most);
 
 }  // namespace isobar::claims

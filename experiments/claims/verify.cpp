@@ -1,14 +1,13 @@
 #include "verify.h"
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 
 #include <fmt/ranges.h>
 
-#include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../../data/json_text.h"
-#include "../../data/utf8_stream.h"
 #include "../run/lists.h"
 #include "../run/table.h"
 #include "kept.h"
@@ -233,32 +232,6 @@ std::string place_text(size_t i, size_t count, double seconds_left) {
   return fmt::format("study {} of {}{}", i + 1, count, left);
 }
 
-// Whether the user wants what is said to be large. Where nobody can be asked, nobody does.
-bool says_yes(const std::string& question) {
-  if (!is_terminal(stdin) || !is_terminal(stderr)) return false;
-  fmt::print(stderr, "{}; go on? [y/N] ", one_line(question, longest_message));
-  const int answer = std::getchar();
-  return answer == 'y' || answer == 'Y';
-}
-
-// What each of these runs of untrusted files may take; nothing where the user lets them take all. Throws
-// Error where one would take more memory, or all together more time.
-std::optional<Cost> bound(const std::vector<std::pair<const PlannedRun*, Cost>>& runs) {
-  const Cost most = share();
-  Cost all;
-  for (const auto& [run, cost] : runs) {
-    all.seconds += cost.seconds;
-    all.bytes = std::max(all.bytes, cost.bytes);
-    if (all.seconds <= most.seconds && all.bytes <= most.bytes) continue;
-    const std::string complaint = fmt::format(
-        "{}: up to the run {} this takes about {}; wanted at most {}, half of the memory and an hour",
-        run->where, run->name, cost_text(all), cost_text(most));
-    if (says_yes(complaint)) return {};
-    throw_error(complaint + "; choose smaller sizes, or --allow_large");
-  }
-  return most;
-}
-
 }  // namespace
 
 Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options) {
@@ -286,14 +259,8 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   const auto unneeded = [&](const std::string& name) { return !mistakes.need(name); };
   std::erase_if(planned, [&](const PlannedRun& one) { return unneeded(one.name); });
   std::vector<std::string> to_make;  // the names of the runs that are not there yet
-  std::vector<std::pair<const PlannedRun*, Cost>> untrusted;
-  for (const PlannedRun& one : planned) {
-    if (is_made(run, one, configs[one.name])) continue;
-    to_make.push_back(one.name);
-    if (!one.shipped && !options.allow_large)
-      untrusted.emplace_back(&one, cost_of(configs[one.name], threads()));
-  }
-  const std::optional<Cost> most = bound(untrusted);
+  for (const PlannedRun& one : planned)
+    if (!is_made(run, one, configs[one.name])) to_make.push_back(one.name);
   for (const PlannedRun& one : planned) {
     if (one.shipped || std::ranges::count(to_make, one.name) == 0) continue;
     run.say("{}: checking its keys, by one seed and a few steps\n", one.name);
@@ -349,14 +316,17 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   };
   settle(0);
   Verified verified;
+  Limit left = limit_of_untrusted();  // to the runs of the user's files
   const Interrupt interrupt("\nasked to stop: after this study; once more to stop at once\n");
   for (size_t i = 0; i < planned.size(); ++i) {
     const PlannedRun& one = planned[i];
     run.say("\n{}  ", place_text(i, planned.size(), pace.seconds(to_make)));
     const auto start = std::chrono::steady_clock::now();
+    const bool trusted = one.shipped || options.allow_large;
     auto [result, complaint, cannot_run, refused, accepted_old] =
-        make_run(run, one, configs[one.name], one.shipped || options.allow_large ? std::nullopt : most);
+        make_run(run, one, configs[one.name], trusted ? std::nullopt : std::optional(left));
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (!trusted) left.seconds = std::max(1.0, left.seconds - passed.count());
     if (interrupt.requested())
       throw Interrupted(
           fmt::format("stopped after {} of {} studies; the same command goes on, for finished runs are kept",
