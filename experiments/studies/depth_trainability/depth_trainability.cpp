@@ -114,7 +114,7 @@ void tune(Grid& grid, Run& run, const Config& config, const Digits& digits, std:
     for (size_t n = 0; n < nets.size(); ++n)
       for (const double rate :
            sweeps[n].losses.empty() ? first_rates(nets[n].depth) : sweeps[n].next(constant_loss))
-        trials.push_back({n, {nets[n].kind, nets[n].depth, rate, run.seed() + 1'000'000}});
+        trials.push_back({n, {nets[n].kind, nets[n].depth, rate, run.seed() + sweep_seeds}});
     if (trials.empty()) break;
     std::vector<Json> rows;
     for (const auto& [n, trial] : trials) rows.push_back(trial.settings("validation"));
