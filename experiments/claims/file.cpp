@@ -12,7 +12,6 @@
 #include "../../data/utf8_stream.h"
 #include "../run/lists.h"
 #include "plan.h"
-#include "trained_on.h"
 
 namespace isobar::fixtures {
 extern const char claims_000[], claims_001[], claims_002[], claims_003[], claims_004[], claims_005[],
@@ -237,20 +236,6 @@ void check_kind(const TomlTable& table, const Claim& claim) {
     table.refuse(claim.line, "has no note; say why it is not judged");
 }
 
-// A verdict on trained nets says beside their size how large those of the text are.
-void check_size(const TomlTable& table, const Claim& claim, const std::vector<RunSpec>& runs) {
-  const auto trained = std::ranges::find_if(claim.parts, [&](const Part& part) {
-    return trains(std::ranges::find(runs, part.run, &RunSpec::name)->study, part.key);
-  });
-  if (claim.paper_size.en.empty() && trained != claim.parts.end())
-    table.refuse(
-        claim.line,
-        fmt::format("has no paper_size, and its run '{}' trains nets; add how large those of the text are, "
-                    "such as paper_size = \"12 × 768, 300,000 steps\", or \"not stated\"; "
-                    "in [source] it is that of all claims",
-                    trained->run));
-}
-
 Claim claim_of(TomlTable& table, const TomlTable& source, const ClaimFile& file) {
   std::vector<std::string> fields = {"id",      "also_in",    "quote",         "quote_en",   "says",
                                      "says_zh", "implied",    "implied_zh",    "no_source",  "no_source_zh",
@@ -305,7 +290,6 @@ Claim claim_of(TomlTable& table, const TomlTable& source, const ClaimFile& file)
        table.tables("passage", "claim.passage", fmt::format("a passage of claim {}", claim.id)))
     claim.passages.push_back(passage_of(passage));
   check_kind(table, claim);
-  check_size(table, claim, file.runs);
   return claim;
 }
 

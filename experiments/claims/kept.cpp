@@ -84,7 +84,11 @@ Kept::Kept(std::string_view text) {
   const Json json = parse_json<Json>(text);
   check(json.is_object() && json.contains("runs") && json.contains("values"),
         "full.json: wanted 'runs' and 'values', a line for each, as isobar verify --keep writes them");
-  for (const Json& run : json["runs"]) runs_[run.at("name")] = run;
+  for (const Json& run : json["runs"]) {
+    check(run.contains("trained"), "full.json: the run {} does not say on what it trained nets",
+          run.value("name", ""));
+    runs_[run.at("name")] = run;
+  }
   for (const Json& value : json["values"]) values_[{value.at("run"), value.at("key")}] = value;
 }
 
@@ -111,6 +115,8 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
           expectation.value("name", ""));
   check(environment.contains("commit") && timing.contains("date"),
         "the run {} tells no commit and date; make it again with this version", run.name);
+  check(summary.contains("trained"),
+        "the run {} does not say on what it trained nets; make it again with this version", run.name);
   const Json data = environment.value("data", Json::object());
   for (const auto& [name, xxh3] : data.items())
     check(is_shipped({name, xxh3.get<std::string>()}),
@@ -134,6 +140,7 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
   line["date"] = timing["date"];
   line["config"] = summary.value("config", Json::object());
   if (summary.contains("corpus")) line["corpus"] = summary["corpus"];
+  line["trained"] = summary["trained"];
   for (const Json& rung : summary.value("rungs", Json::array()))
     line["rungs"].push_back(
         {{"name", rung.at("name")}, {"log2_compute", short_number(rung.at("log2_compute"))}});
@@ -185,6 +192,7 @@ Runs Kept::runs(const std::vector<ClaimFile>& files) const {
     runs.summaries[planned.name] = {{"program", line["study"]},
                                     {"config", line["config"]},
                                     {"corpus", line.value("corpus", "")},
+                                    {"trained", line.at("trained")},
                                     {"rungs", line.value("rungs", Json::array())},
                                     {"seconds", line["seconds"].value("full", 0.0)},
                                     {"measured", Json::object()}};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "file.h"
+#include "pace.h"
 #include "plan.h"
 #include "verdict.h"
 
@@ -21,7 +22,7 @@ class Kept {
 
   // Takes what parts of the files read of this finished run in place of what was kept: values at the full
   // scale, at any scale its seconds. Other numbers of seeds are further looks. Throws Error for a run that
-  // failed a check of its own, tells no commit or date, read data that do not come with Isobar, or lacks a value.
+  // failed a check of its own, tells no commit or date or what it trained nets on, read data that do not come with Isobar, or lacks a value.
   void take(const PlannedRun& run, const Json& summary, const std::vector<ClaimFile>& files,
             std::string_view scale);
   // Drops runs and values that the files read no more.

@@ -244,12 +244,12 @@ Json rehearse(const Run& run, const PlannedRun& planned, const Json& config) {
   check(::mkdtemp(folder.data()) != nullptr, "{}: cannot make a folder: {}", folder, std::strerror(errno));
   const std::string path = folder + "/summary.json";
   arguments.insert(arguments.end(), {"--force", "--out", folder, "--threads", "1"});
-  const Cost most{.bytes = share().bytes, .seconds = 30};
+  const Limit most{.bytes = limit_of_untrusted().bytes, .seconds = 30};
   run_child("/bin/sh", limited(program_path(planned), arguments, most, 1), Complaints::kept);
   Json summary;
   if (std::filesystem::exists(path)) summary = parse_json<Json>(read_regular_file(path, size_t{1} << 30));
   std::filesystem::remove_all(folder);
-  return summary.is_object() ? summary.value("measured", Json()) : Json();
+  return summary.is_object() && summary.contains("measured") ? summary : Json();
 }
 
 std::vector<std::string> kept_keys(const PlannedRun& planned) {
@@ -278,7 +278,7 @@ bool is_made(const Run& run, const PlannedRun& planned, const Json& config) {
   return !summary.is_null() && (run.accept_old() || change_since(folder, summary, planned).empty());
 }
 
-Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most) {
+Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Limit>& most) {
   const std::string folder = run.folder() + "/" + planned.folder;
   Json there = finished_summary(folder, config);
   const std::string change = there.is_null() ? "" : change_since(folder, there, planned);
@@ -306,8 +306,13 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
            : run_child(program_path(planned), arguments);
   std::string complaint = fmt::format("{}: {}", planned.where, last_line(finished.err));
   if (most && finished.code == 128 + SIGXCPU)
-    complaint = fmt::format("{}: {} took more than {}; choose smaller sizes, or --allow_large", planned.where,
-                            planned.program, rough_time(most->seconds));
+    complaint = fmt::format(
+        "{}: {} took more than the {:.0f} s that are left of the hour that a file of your own may take; choose smaller "
+        "sizes, or --allow_large",
+        planned.where, planned.program, most->seconds);
+  if (most && finished.code == 2 && complaint.find("out of memory") != std::string::npos)
+    complaint +=
+        fmt::format(", or --allow_large: a file of your own may take {:.1f} GiB", most->bytes / (1 << 30));
   if (finished.code == 3) return {.summary = Json(), .complaint = complaint, .cannot_run = true};
   if (finished.code == 2 && !planned.shipped)
     return {.summary = Json(), .complaint = complaint, .refused = true};

@@ -3,7 +3,7 @@
 
 #include "../run/run.h"
 #include "claim.h"
-#include "cost.h"
+#include "limit.h"
 #include "toml_table.h"
 
 namespace isobar::claims {
@@ -43,8 +43,8 @@ Json config_of(const PlannedRun& planned, int64_t seed, const std::string& where
 // user's file, where to write that. Empty where it has no seeds.
 std::string seeds_text(const PlannedRun& planned, const Json& config);
 
-// What a run of these settings, cut to a seed and a few steps, measures: null where it failed, or where half a
-// minute of a thread was not enough.
+// Returns the summary of a run of these settings, cut to a seed and a few steps: null where it failed, or where half
+// a minute of a thread was not enough.
 Json rehearse(const Run& run, const PlannedRun& planned, const Json& config);
 
 // The keys of this study's values that are kept (--about).
@@ -69,6 +69,6 @@ struct Made {
 
 // Makes one run, unless is_made(), within `most` where that is given. Says why it is made where one is there of other
 // sources or data. One that fails, or fails its expectations, is an expectation of `run` that is not met.
-Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Cost>& most);
+Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std::optional<Limit>& most);
 
 }  // namespace isobar::claims

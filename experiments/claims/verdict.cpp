@@ -495,6 +495,16 @@ std::string value_text(const Finding& f) {
   return text;
 }
 
+Phrase trained_on(const Json& summary, const std::string& key) {
+  if (!summary.contains("trained"))
+    return summary.contains("program") ? Phrase("its run does not say on what", "其运行未写明训练设置")
+                                       : Phrase();
+  for (const Json& entry : summary["trained"])
+    if (key.find(entry.at("of").get<std::string>()) != std::string::npos)
+      return {entry.at("en"), entry.at("zh")};
+  return {};
+}
+
 Phrase trained_on(const Judged& judged) {
   Phrase all;
   if (judged.how == "source") return all;

@@ -6,7 +6,6 @@
 
 #include "claim.h"
 #include "reach_finding.h"
-#include "trained_on.h"
 #include "words.h"
 
 namespace isobar::claims {
@@ -65,6 +64,10 @@ std::string verdict_text(const Judged& judged);
 
 // "0.3373 [0.3323, 0.3465]": the mean with the rule's interval, or the value that all seeds share.
 std::string value_text(const Finding& finding);
+
+// Returns what the nets behind this value were and learned from, as the summary of its run says. Empty: no net was
+// trained for it. A summary that says nothing of it gives "its run does not say on what".
+Phrase trained_on(const Json& summary, const std::string& key);
 
 // What the nets behind its values were and learned from, each once, and how large the text's are: "4 blocks of
 // width 64, …; the text's size: 12 × 768". Empty where none was trained.

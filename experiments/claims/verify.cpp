@@ -1,14 +1,13 @@
 #include "verify.h"
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 
 #include <fmt/ranges.h>
 
-#include "../../core/parallel.h"
 #include "../../data/file.h"
 #include "../../data/json_text.h"
-#include "../../data/utf8_stream.h"
 #include "../run/lists.h"
 #include "../run/table.h"
 #include "kept.h"
@@ -119,6 +118,24 @@ class Mistakes {
       return "";
     });
   }
+  // Those whose claim does not say how large the nets of its text are, though the value is of trained nets; all of them
+  // where the run does not say what it trained.
+  void add_sizes(const std::string& run, const Json& summary) {
+    each(run, [&](const ClaimFile& file, const Claim& claim, const Part& part) -> std::string {
+      const std::string place = fmt::format("{}, line {}: claim {}", file.path, claim.line, claim.id);
+      if (!summary.contains("trained"))
+        return fmt::format(
+            "{}: its run '{}' does not say on what it trained nets; make it anew with programs of this version",
+            place, run);
+      const bool trained = std::ranges::any_of(
+          part.keys_in(run, 1), [&](const std::string& key) { return !trained_on(summary, key).en.empty(); });
+      if (!trained || !claim.paper_size.en.empty()) return "";
+      return fmt::format(
+          "{}: has no paper_size, and its run '{}' trains nets; add how large those of the text are, such as "
+          "paper_size = \"12 × 768, 300,000 steps\", or \"not stated\"; in [source] it is that of all claims",
+          place, run);
+    });
+  }
   // Whether a claim without a mistake needs the run.
   bool need(const std::string& run) const {
     return std::ranges::any_of(files_, [&](const ClaimFile& file) {
@@ -215,32 +232,6 @@ std::string place_text(size_t i, size_t count, double seconds_left) {
   return fmt::format("study {} of {}{}", i + 1, count, left);
 }
 
-// Whether the user wants what is said to be large. Where nobody can be asked, nobody does.
-bool says_yes(const std::string& question) {
-  if (!is_terminal(stdin) || !is_terminal(stderr)) return false;
-  fmt::print(stderr, "{}; go on? [y/N] ", one_line(question, longest_message));
-  const int answer = std::getchar();
-  return answer == 'y' || answer == 'Y';
-}
-
-// What each of these runs of untrusted files may take; nothing where the user lets them take all. Throws
-// Error where one would take more memory, or all together more time.
-std::optional<Cost> bound(const std::vector<std::pair<const PlannedRun*, Cost>>& runs) {
-  const Cost most = share();
-  Cost all;
-  for (const auto& [run, cost] : runs) {
-    all.seconds += cost.seconds;
-    all.bytes = std::max(all.bytes, cost.bytes);
-    if (all.seconds <= most.seconds && all.bytes <= most.bytes) continue;
-    const std::string complaint = fmt::format(
-        "{}: up to the run {} this takes about {}; wanted at most {}, half of the memory and an hour",
-        run->where, run->name, cost_text(all), cost_text(most));
-    if (says_yes(complaint)) return {};
-    throw_error(complaint + "; choose smaller sizes, or --allow_large");
-  }
-  return most;
-}
-
 }  // namespace
 
 Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options) {
@@ -268,19 +259,15 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   const auto unneeded = [&](const std::string& name) { return !mistakes.need(name); };
   std::erase_if(planned, [&](const PlannedRun& one) { return unneeded(one.name); });
   std::vector<std::string> to_make;  // the names of the runs that are not there yet
-  std::vector<std::pair<const PlannedRun*, Cost>> untrusted;
-  for (const PlannedRun& one : planned) {
-    if (is_made(run, one, configs[one.name])) continue;
-    to_make.push_back(one.name);
-    if (!one.shipped && !options.allow_large)
-      untrusted.emplace_back(&one, cost_of(configs[one.name], threads()));
-  }
-  const std::optional<Cost> most = bound(untrusted);
+  for (const PlannedRun& one : planned)
+    if (!is_made(run, one, configs[one.name])) to_make.push_back(one.name);
   for (const PlannedRun& one : planned) {
     if (one.shipped || std::ranges::count(to_make, one.name) == 0) continue;
     run.say("{}: checking its keys, by one seed and a few steps\n", one.name);
-    if (const Json rehearsed = rehearse(run, one, configs[one.name]); rehearsed.is_object())
-      mistakes.add_keys(one.name, rehearsed, ends_of_keys(rehearsed, one));
+    const Json rehearsed = rehearse(run, one, configs[one.name]);
+    if (!rehearsed.is_object()) continue;
+    mistakes.add_keys(one.name, rehearsed["measured"], ends_of_keys(rehearsed["measured"], one));
+    mistakes.add_sizes(one.name, rehearsed);
   }
   std::erase_if(planned, [&](const PlannedRun& one) { return unneeded(one.name); });
   std::erase_if(to_make, unneeded);
@@ -329,14 +316,17 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
   };
   settle(0);
   Verified verified;
+  Limit left = limit_of_untrusted();  // to the runs of the user's files
   const Interrupt interrupt("\nasked to stop: after this study; once more to stop at once\n");
   for (size_t i = 0; i < planned.size(); ++i) {
     const PlannedRun& one = planned[i];
     run.say("\n{}  ", place_text(i, planned.size(), pace.seconds(to_make)));
     const auto start = std::chrono::steady_clock::now();
+    const bool trusted = one.shipped || options.allow_large;
     auto [result, complaint, cannot_run, refused, accepted_old] =
-        make_run(run, one, configs[one.name], one.shipped || options.allow_large ? std::nullopt : most);
+        make_run(run, one, configs[one.name], trusted ? std::nullopt : std::optional(left));
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (!trusted) left.seconds = std::max(1.0, left.seconds - passed.count());
     if (interrupt.requested())
       throw Interrupted(
           fmt::format("stopped after {} of {} studies; the same command goes on, for finished runs are kept",
@@ -353,6 +343,7 @@ Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& opt
       if (const std::string seeds = seeds_text(one, configs[one.name]); options.detail && !seeds.empty())
         run.say("{}\n", seeds);
       mistakes.add_keys(one.name, result.value("measured", Json::object()));
+      mistakes.add_sizes(one.name, result);
       options.made(one, result);
       runs.summaries[one.name] = std::move(result);
     }

@@ -32,8 +32,8 @@ struct Verified {
 // Makes the runs into folders of their own below run's, judges, prints a table as each run ends, and
 // publishes claims.csv and, in summary.json, "sources", "claims", "counts" and "runs". The flags
 // and kinds of key of a run of a user's file are checked before it is made. Throws Error for what the words get wrong,
-// for two files with one name for two runs or claims, and for untrusted runs that would take more than share()
-// unless the terminal says yes.
+// and for two files with one name for two runs or claims. Unless they may take all, a run of a user's file ends at
+// limit_of_untrusted().
 Verified verify(Run& run, std::vector<ClaimFile> files, const VerifyOptions& options);
 
 // All claims of the files, judged by kept values, as the "claims" and "sources" of verify's summary.json: each such claim

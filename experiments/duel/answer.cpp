@@ -73,10 +73,10 @@ void plot(Run& run, const Findings& found, double margin) {
                .y = {"nats", "纳特"},
                .key = "rates",
                .figures = {"learning_rate", "stable_rate"}};
-    for (const double rate : depth::ladder) rates.ticks.push_back(fmt::format("{}", rate));
+    for (const double rate : swept_rates) rates.ticks.push_back(fmt::format("{}", rate));
     plot_both(run, found, rates, [&](PlotCurve& curve, const Side& side) {
       for (const auto& [rate, loss] : side.sweep.losses) {
-        curve.x.push_back(static_cast<double>(std::ranges::find(depth::ladder, rate) - depth::ladder));
+        curve.x.push_back(static_cast<double>(std::ranges::find(swept_rates, rate) - swept_rates));
         curve.y.push_back(std::min(loss, found.blind_loss));
       }
     });

@@ -25,8 +25,7 @@ using namespace isobar::duel;
 
 namespace {
 
-constexpr int64_t search_seeds = 1'000'000;  // the first seed of searches, which no pair has
-constexpr int64_t gain_pairs = 4;            // pairs of the experiment of equal gains
+constexpr int64_t gain_pairs = 4;  // pairs of the experiment of equal gains
 
 const std::vector<std::string> free_settings = {"margin", "max_pairs",
                                                 "share"};  // they decide no training's bits
@@ -45,7 +44,7 @@ void search(const Config& config, Trainings& trainings, Findings& found) {
     for (int64_t side : {0, 1})
       for (const double rate : rates[static_cast<size_t>(side)])
         for (int64_t seed = 0; seed < config.seeds; ++seed)
-          wanted.push_back({side, rate, search_seeds + seed});
+          wanted.push_back({side, rate, sweep_seeds + seed});
     std::map<std::pair<int64_t, double>, std::vector<double>> losses;
     trainings.of(wanted, [&](size_t i, const Trained& trained) {
       losses[{wanted[i].side, wanted[i].rate}].push_back(trained.diverged ? claims::infinity
@@ -61,14 +60,14 @@ void search(const Config& config, Trainings& trainings, Findings& found) {
     return;
   }
   const auto next = [&](const auto& of_side) { return std::array{of_side(found.a), of_side(found.b)}; };
-  train({depth::first_rates(8), depth::first_rates(8)});
+  train({first_rates(8), first_rates(8)});
   while (train(next([&](const Side& side) { return side.sweep.next(found.blind_loss); }))) continue;
   for (Side* side : sides) side->rate = side->sweep.best();
   // Then up the ladder, to where it does not learn.
   while (train(next([&](const Side& side) -> std::vector<double> {
     const auto& [rate, loss] = *side.sweep.losses.rbegin();
-    const auto* const beyond = std::ranges::upper_bound(depth::ladder, rate);
-    if (beyond == std::end(depth::ladder) || !has_learned(loss, found.blind_loss)) return {};
+    const auto* const beyond = std::ranges::upper_bound(swept_rates, rate);
+    if (beyond == std::end(swept_rates) || !has_learned(loss, found.blind_loss)) return {};
     return {*beyond};
   })))
     continue;
@@ -150,7 +149,7 @@ void study(Run& run, const Config& config) {
   found.distance = distance_of_nets(*task, found.a.contestant, found.b.contestant);
   if (found.distance < rounding_of_f64) {
     for (Side* side : {&found.a, &found.b})
-      side->rate = config.learning_rate > 0 ? config.learning_rate : depth::first_rates(8)[1];
+      side->rate = config.learning_rate > 0 ? config.learning_rate : first_rates(8)[1];
     train_pairs(run, config, trainings, found, 1);
     found.likeness = likeness_of(found.distance, found.a.trained.front(), found.b.trained.front());
   } else {
@@ -221,6 +220,13 @@ int main(int argc, char** argv) {
           "duel dyt dyt_sqrtd\nduel rmsnorm post.rmsnorm --task digits\n"
           "duel rmsnorm \"--norm layernorm --bias\" --margin 0.05 -o duel.html",
       .page = "duel/README.md",
+      .trained =
+          {{.of = ".start"},
+           {.of = ".layers_"},
+           {.of = ".parameters"},
+           {.of = "blind_loss"},
+           {.en = "{n_layer} layers of width {width}, {steps} steps on {data}, each net at its own best rate",
+            .zh = "{n_layer} 层、宽 {width}，在{data}上训练 {steps} 步，每个网络取各自最佳学习率"}},
       .presets = {{"quick", "small nets"}, {"full", "larger nets and longer trainings", "--size medium"}},
       .tiny = "--steps 2 --n_layer 1 --width 16 --block_size 8 --batch_size 2 --eval_iters 1 --max_pairs 2",
       .positionals = {.name = "A B",

@@ -1,7 +1,7 @@
 // Findings: what a duel found out about both sides.
 #pragma once
 
-#include "../studies/depth_trainability/results.h"
+#include "../run/sweep.h"
 #include "decision.h"
 #include "likeness.h"
 #include "profile.h"
@@ -17,8 +17,8 @@ struct Reason {
 
 struct Side {
   Contestant contestant;
-  depth::Sweep sweep = {};  // tuning losses, and those of larger rates, up to where it does not learn
-  double rate = 0;          // the best one
+  Sweep sweep = {};  // tuning losses, and those of larger rates, up to where it does not learn
+  double rate = 0;   // the best one
   double largest_stable_rate = NAN;
   double gain = NAN;  // of a norm before training: rms of y over that of standard normal x; NaN without one
   std::vector<Trained> trained = {};  // of the pairs
@@ -54,7 +54,7 @@ inline std::string nats(const Range& range) {
 }
 
 // A net has learned where it is a tenth of a nat below the loss of the best guess that does not look.
-inline bool has_learned(double loss, double blind_loss) { return loss < blind_loss - depth::learned; }
+inline bool has_learned(double loss, double blind_loss) { return loss < blind_loss - learned_by; }
 
 // Of each side, over the pairs: the steps until the mean loss of twenty batches was that with which the worse
 // of the pair ended; infinite where never.

@@ -244,12 +244,17 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   expect_results(run, config, corpus, val_loss);
 }
 
+const std::vector<TrainedOn> trained = {
+    {.en = "{n_layer} blocks of width {n_embd}, {max_iters} steps, rate {learning_rate}",
+     .zh = "{n_layer} 块、宽 {n_embd}，训练 {max_iters} 步，学习率 {learning_rate}"}};
+
 // `bad_step` and `page` get the files that --replay and --tape-page name.
 Program program_of(LmConfig& config, std::string& bad_step, std::string& page) {
   return {.name = "train_lm",
           .about = "Does a small language model train, and what does the signal do in each layer?",
           .example = "train_lm --norm layernorm --max_iters 500\ntrain_lm --corpus my.txt --out runs/mine",
           .page = "lm/README.md",
+          .trained = trained,
           .presets = {{"default", "a Llama-like model: RMSNorm, RoPE, SwiGLU"},
                       {"nanogpt_cpu", "nanoGPT's published CPU setting", nanogpt_cpu},
                       {"nanogpt_cpu_best", "the same size, the best block, optimizer and schedule",

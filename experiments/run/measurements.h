@@ -6,6 +6,7 @@
 #pragma once
 
 #include "grid.h"
+#include "sweep.h"
 
 namespace isobar {
 
@@ -55,26 +56,37 @@ struct Pairs {
   Grid grid{run};
 
   // Throws Error where a label is there twice.
-  void train_all(const std::vector<Job>& jobs) {
-    for (const Job& job : jobs) check(runs.try_emplace(job.label).second, "{} is there twice", job.label);
-    std::vector<Job> trainings;
-    std::vector<Json> rows;
-    for (const Job& job : jobs)
-      for (int64_t i = 0; i < seeds; ++i) {
-        trainings.push_back(job);
-        trainings.back().seed = static_cast<uint64_t>(run.seed() + i);
-        rows.push_back(trainings.back().settings());
-      }
-    grid.train<NamedValues>(
-        rows, [&](size_t i) { return train(trainings[i]); },
-        [&](size_t i, const NamedValues& values) { runs[trainings[i].label].push_back(values); });
+  void train_all(const std::vector<Job>& jobs) { train_from(run.seed(), seeds, jobs); }
+
+  // Returns the best of each of these lists, whose jobs differ in their rate: the one with the least mean of `name` over
+  // `count` seeds that judge nothing (sweep.h). A mean that is no number is never the least. Nothing is trained for a list
+  // of one.
+  std::vector<Job> best_of(const std::vector<std::vector<Job>>& lists, int64_t count,
+                           const std::string& name) {
+    const auto label_of = [](const Job& job, size_t i) {
+      return fmt::format("{}, rate {} of the sweep", job.label, i + 1);
+    };
+    std::vector<Job> all;
+    for (const std::vector<Job>& list : lists)
+      for (size_t i = 0; i < list.size() && list.size() > 1; ++i)
+        all.emplace_back(list[i]).label = label_of(list[i], i);
+    train_from(run.seed() + sweep_seeds, count, all);
+    std::vector<Job> best;
+    for (const std::vector<Job>& list : lists) {
+      size_t found = 0;
+      double least = std::numeric_limits<double>::infinity();
+      for (size_t i = 0; i < list.size() && list.size() > 1; ++i)
+        if (const double mean = mean_of(label_of(list[i], i), name); mean < least) least = mean, found = i;
+      best.push_back(list[found]);
+    }
+    return best;
   }
 
   // The mean over the seeds.
   double mean_of(const std::string& label, const std::string& name) const {
     double sum = 0;
     for (const NamedValues& values : runs.at(label)) sum += values.at(name);
-    return sum / static_cast<double>(seeds);
+    return sum / static_cast<double>(runs.at(label).size());
   }
   // runs[label] are those of the candidate whose mean of `name` is least.
   void take_least(const std::string& label, const std::vector<std::string>& candidates,
@@ -105,6 +117,20 @@ struct Pairs {
   }
 
  private:
+  void train_from(int64_t first_seed, int64_t count, const std::vector<Job>& jobs) {
+    for (const Job& job : jobs) check(runs.try_emplace(job.label).second, "{} is there twice", job.label);
+    std::vector<Job> trainings;
+    std::vector<Json> rows;
+    for (const Job& job : jobs)
+      for (int64_t i = 0; i < count; ++i) {
+        trainings.push_back(job);
+        trainings.back().seed = static_cast<uint64_t>(first_seed + i);
+        rows.push_back(trainings.back().settings());
+      }
+    grid.train<NamedValues>(
+        rows, [&](size_t i) { return train(trainings[i]); },
+        [&](size_t i, const NamedValues& values) { runs[trainings[i].label].push_back(values); });
+  }
   void compare(const std::string& label, const std::vector<std::string>& names, const std::string& other,
                const char* sign, double (*of)(double, double)) {
     for (const std::string& name : names)

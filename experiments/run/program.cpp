@@ -284,6 +284,8 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   options.err = streams.err;
   options.ranks = &ranks;
   options.shares = program.shares;
+  options.trained = program.trained;
+  check_trained(options.trained, configured);
   set_threads(line.threads ? static_cast<int>(parse_whole(*line.threads, between(1, 1024), "--threads"))
                            : default_threads(ranks));
   for (const Printer& printer : program.printers)

@@ -2,8 +2,8 @@
 //
 //   int main(int argc, char** argv) {
 //     Config config;
-//     return run_program({.name = "decay_study", .about = "How deep nets lose their signal."}, config,
-//                        argc, argv, [&](Run& run) { … });
+//     return run_program({.name = "decay_study", .about = "How deep nets lose their signal.",
+//                         .trained = trains_no_nets}, config, argc, argv, [&](Run& run) { … });
 //   }
 //
 // Every field of Config is a flag (`--depth 8`; a bool is `--flag`, `--no-flag` or `--flag=false`), and so is
@@ -55,10 +55,12 @@ struct MayDiffer {
 };
 
 struct Program {
-  std::string name;                  // of the executable, of the default folder runs/<name>
-  std::string about;                 // for --help: question, claim and source; may have several lines
-  std::string example = {};          // for --help: commands that a user would type first, one a line
-  std::string page = {};             // what was found: a document below experiments/
+  std::string name;          // of the executable, of the default folder runs/<name>
+  std::string about;         // for --help: question, claim and source; may have several lines
+  std::string example = {};  // for --help: commands that a user would type first, one a line
+  std::string page = {};     // what was found: a document below experiments/
+  // What the nets behind its values were and learned from; a program that does not say it is refused at its start.
+  std::vector<TrainedOn> trained = {};
   std::vector<Preset> presets = {};  // the first is used when no --preset is given
   // The preset "tiny", flags that make the first preset a matter of a second: "--depth 2 --seeds 1".
   std::string tiny = {};

@@ -375,6 +375,7 @@ Json Run::whole_summary() const {
     check(!summary.contains(name), "summary: '{}' is the harness's own key", name);
     summary[name] = value;
   }
+  if (!options_.trained.empty()) summary["trained"] = trained_json(options_.trained, summary);
   summary["expectations"] = expectations_;
   summary["files"] = folder_->names();
   return with_named_infinities(summary);

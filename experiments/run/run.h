@@ -26,6 +26,7 @@
 #include "run_log.h"
 #include "spool.h"
 #include "stats.h"
+#include "trained_on.h"
 
 namespace isobar {
 
@@ -49,6 +50,7 @@ struct RunOptions {
   LogLevel log_level = LogLevel::info;  // of what the console shows
   bool bars = true;                     // progress is shown
   Ranks* ranks = &Ranks::alone();       // of several the first alone writes and talks
+  std::vector<TrainedOn> trained = {};  // summary.json says it
   bool shares = false;  // its trainings are a grid's: where another process has the folder, this one helps
 };
 

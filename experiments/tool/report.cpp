@@ -5,7 +5,7 @@
 
 #include "../../data/file.h"
 #include "../../data/json_text.h"
-#include "../claims/cost.h"
+#include "../claims/pace.h"
 #include "../claims/verify.h"
 #include "../page/figures.h"
 #include "../page/page.h"

@@ -148,6 +148,7 @@ int verify(const Words& given) {
       .name = "isobar verify",
       .about = "Makes the runs that claims need and judges each claim; \"false\" is no failure.",
       .example = "isobar verify --quick\nisobar verify --claim D06\nisobar verify mine.toml --out runs/mine",
+      .trained = trains_no_nets,
       .presets = {{"quick", "small sizes and few seeds"}, {"full", "the texts' sizes, and more seeds"}},
       .printers =
           {{.flag = "jobs",

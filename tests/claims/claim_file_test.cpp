@@ -5,7 +5,6 @@
 #include <regex>
 
 #include "../../experiments/claims/file.h"
-#include "../../experiments/claims/trained_on.h"
 #include "../message_of.h"
 #include "../run.h"
 #include "../scoped_variable.h"
@@ -291,11 +290,7 @@ TEST_CASE("isobar verify judges a file of one's own, and names flags and keys th
   const std::string settings = "--depth 8 --width 16 --seeds 8";
   const std::pair<const char*, const char*> refused[] = {
       {"--rank-timeout=9",
-       "mine.toml, line 10: run eight: flags: --rank-timeout is not for a file of claims"},
-      {"--depth 100000 --width 16384 --batch 65536 --seeds 10000",
-       "mine.toml, line 8: up to the run eight this takes about "},
-      {"--seeds 10000 --depth 1000",
-       "half of the memory and an hour; choose smaller sizes, or --allow_large"}};
+       "mine.toml, line 10: run eight: flags: --rank-timeout is not for a file of claims"}};
   for (const auto& [flags, message] : refused) {
     folder.write("mine.toml", with(settings, flags));
     check_refused("isobar verify", path + " --force --out " + (folder / "run"), message);
@@ -364,16 +359,18 @@ TEST_CASE("a wrong key or flag is found before a run is made, and takes no other
   }
 }
 
-TEST_CASE("a claim on trained nets says how large those of its text are, or is refused") {
+TEST_CASE("a claim on trained nets says how large those of its text are, or is not judged") {
   const std::string
       nets =
           "[run.eight]\nstudy = \"depth_trainability\"\nflags = \"--nets plain.default.none --depths 2 "
           "--width 8 --steps 2 --learning_rate 0.1\"\nquick = \"--seeds 5\"\n",
-      claim = good.substr(good.find("[[claim]]")), source = good.substr(0, good.find("[run.eight]"));
-  CHECK(holds(
-      refusal_of(source + nets + claim),
-      "line 12: claim N01: has no paper_size, and its run 'eight' trains nets; add how large those of the text are, "
-      "such as paper_size = \"12 × 768, 300,000 steps\", or \"not stated\"; in [source] it is that of all claims"));
+      source = good.substr(0, good.find("[run.eight]"));
+  std::string claim = good.substr(good.find("[[claim]]"));
+  claim.replace(claim.find("\"mean\""), 6, "\"every_seed\"");
+  const auto of_key = [&](const char* key) {
+    return std::string(claim).replace(claim.find("layer2.ratio"), 12, key);
+  };
+  const std::string trained = of_key("plain.default.none.depth2.accuracy");
   const ClaimFile file =
       parse_claims(source + "paper_size = \"12 × 768\"\npaper_size_zh = \"宽 768\"\n" + nets + claim +
                        "[[claim]]\nid = \"N02\"\npaper_size = \"7B\"\n" + claim.substr(claim.find("quote")),
@@ -381,28 +378,61 @@ TEST_CASE("a claim on trained nets says how large those of its text are, or is r
   CHECK(file.claims[0].paper_size.zh == "宽 768");
   CHECK(file.claims[1].paper_size.en == "7B");
   CHECK(file.claims[1].paper_size.zh.empty());
-  // As do a duel's values, and those of a study of which it is not known what it trains on.
-  std::string duel = nets;
-  duel.replace(duel.find("depth_trainability"), 18, "duel");
-  CHECK(holds(refusal_of(source + duel + claim),
-              "claim N01: has no paper_size, and its run 'eight' trains nets"));
-  CHECK(trains("duel", "a_minus_b"));
-  CHECK(trains("added_since", "x"));
-  for (const char* study : {"decay_study", "norm_speed", "rank_collapse"}) CHECK_FALSE(trains(study));
-  // A value of such a run that is measured before training needs none.
-  CHECK(trains("lm_norms", "pre.rmsnorm.end.std"));
-  CHECK_FALSE(trains("lm_norms", "pre.rmsnorm.start.std"));
 
   const TemporaryFolder folder;
-  folder.write("mine.toml", source + "paper_size = \"12 × 768\"\n" + nets + claim);
-  std::string text = file_text(folder / "mine.toml");
-  text.replace(text.find("layer2.ratio"), 12, "plain.default.none.depth2.accuracy");
-  text.replace(text.find("\"mean\""), 6, "\"every_seed\"");
-  folder.write("mine.toml", text);
-  const Outcome made = ran("isobar verify", (folder / "mine.toml") + " --out " + (folder / "run"));
+  const ScopedVariable columns("COLUMNS", "300");
+  const std::string path = folder / "mine.toml", arguments = path + " --out " + (folder / "run"),
+                    lacks =
+                        path +
+                        ", line 12: claim N01: has no paper_size, and its run 'eight' trains nets; add how "
+                        "large those of the text are, such as paper_size = \"12 × 768, 300,000 steps\", or "
+                        "\"not stated\"; in [source] it is that of all claims";
+  folder.write("mine.toml", source + nets + trained);
+  Outcome made = run_built("isobar verify", arguments);
+  CHECK(made.code == 2);
+  CHECK(made.err == "isobar verify: " + lacks + "\n");
+  CHECK(holds(made.out, "\nN01  not tested: the file asks for what there is not: " + lacks));
+  CHECK_FALSE(std::filesystem::exists(folder / "run/eight"));  // the trial of a few steps has told it
+
+  folder.write("mine.toml", source + "paper_size = \"12 × 768\"\n" + nets + trained);
+  made = ran("isobar verify", arguments);
   CHECK(holds(
       made.out,
       "\nN01  true, at width 8, 2 steps of Adam on MNIST digits, rate 0.1; the text's size: 12 × 768: "));
+  // The run that is there tells it, too.
+  folder.write("mine.toml", source + nets + trained);
+  CHECK(run_built("isobar verify", arguments).err == "isobar verify: " + lacks + "\n");
+  // A value of such a run that no net is trained for needs no size.
+  folder.write("mine.toml", source + nets + of_key("blind.accuracy"));
+  CHECK(holds(ran("isobar verify", arguments).out, "\nN01  true: "));
+
+  // As do a duel's values.
+  folder.write("mine.toml", source + "[run.eight]\nstudy = \"duel\"\nflags = \"rmsnorm dyt --tiny\"\n" +
+                                of_key("a_minus_b"));
+  CHECK(holds(run_built("isobar verify", path + " --out " + (folder / "duel")).err,
+              "claim N01: has no paper_size, and its run 'eight' trains nets"));
+}
+
+TEST_CASE("a run that does not say what it trained is not judged") {
+  const TemporaryFolder folder;
+  const ScopedVariable columns("COLUMNS", "300");
+  // A study of somebody's, whose summary says nothing of it.
+  folder.write("decay_study",
+               "#!/bin/sh\n" ISOBAR_BINARY_DIR
+               "/bin/decay_study \"$@\" || exit\nwhile [ \"$1\" != --out ] && [ $# -gt 0 ]; do shift; "
+               "done\n[ $# -eq 0 ] || sed -i 's/\"trained\"/\"tired\"/' \"$2/summary.json\"\n");
+  std::filesystem::permissions(folder / "decay_study", std::filesystem::perms::owner_all);
+  folder.write("mine.toml", good);
+  const std::string path = folder / "mine.toml";
+  const Outcome made = run_built(
+      "isobar verify", path + " --out " + (folder / "run") + " --programs " + folder.path().string());
+  CAPTURE(made.out);
+  CHECK(made.code == 2);
+  CHECK(made.err ==
+        "isobar verify: " + path +
+            ", line 12: claim N01: its run 'eight' does not say on what it trained nets; make it anew with "
+            "programs of this version\n");
+  CHECK(holds(made.out, "\nN01  not tested: "));
 }
 
 TEST_CASE("two files may share a run, and may not mean different runs or claims by one name") {

@@ -256,20 +256,4 @@ TEST_CASE("a run says its seeds and how to have more; a duel's are those of its 
   CHECK(seeds_text(mine, {{"seed", 3}}).empty());
 }
 
-// The settings that the sentences name are those of the studies.
-TEST_CASE("every study that trains says on what, as it is run by default") {
-  for (const std::string& study : studies()) {
-    if (!trains(study)) continue;
-    CAPTURE(study);
-    const Outcome outcome = run_built(study, "--print-config");
-    const Json summary = {{"program", study}, {"config", Json::parse(outcome.out)}, {"corpus", "synthetic"}};
-    for (const char* key : {"x", "few.x", "batch2.x", "batch4.x", "batch8.x", "64x16.x"})
-      for (const std::string& said : {trained_on(summary, key).en, trained_on(summary, key).zh}) {
-        CHECK_FALSE(said.empty());
-        CHECK_FALSE(holds(said, "its summary"));
-        CHECK_FALSE(holds(said, "{"));
-      }
-  }
-}
-
 }  // namespace isobar::claims_test

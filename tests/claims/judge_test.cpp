@@ -207,80 +207,19 @@ TEST_CASE("a verdict names what it assumes of few seeds, and why a rule does not
   CHECK(judged.reason.en == "the gain: holds, 3, one value, no error rate (wanted every seed at least 1)");
 }
 
-TEST_CASE("what was trained is said by the settings of the run, in both languages") {
-  const auto of = [](const char* study, const std::string& key, const Json& config, const char* corpus) {
-    return trained_on({{"program", study}, {"config", config}, {"corpus", corpus}}, key);
-  };
-  const Json lm = {{"n_layer", 4},
-                   {"widths", "64"},
-                   {"steps", 250},
-                   {"learning_rates", "1e-3,3e-3"},
-                   {"deep_layers", 16},
-                   {"deep_steps", 100},
-                   {"deep_learning_rates", "1e-2"}};
-  const Phrase shallow = of("lm_norms", "pre.none_minus_rmsnorm.share_of_gain", lm, "tinyshakespeare.txt");
-  CHECK(shallow.en == "4 blocks of width 64, 250 steps on Tiny Shakespeare, best rate of 1e-3,3e-3");
-  CHECK(shallow.zh == "4 块、宽 64，在 Tiny Shakespeare 上训练 250 步，学习率取 1e-3,3e-3 中最佳");
-  CHECK(of("lm_norms", "64x16.pre.none_minus_rmsnorm.share_of_gain", lm, "synthetic").en ==
-        "16 blocks of width 64, 100 steps on the synthetic language, rates 1e-2");
-  CHECK(of("lm_norms", "pre.x", Json::object(), "synthetic").en == "its summary does not say on what");
-  CHECK(of("depth_trainability", "pre.x", {{"width", 128}, {"steps", 100}, {"learning_rate", 0.0}}, "").en ==
-        "width 128, 100 steps of Adam on MNIST digits, rate tuned");
-  CHECK(of("duel", "a_minus_b", {{"n_layer", 4}, {"width", 64}, {"steps", 250}}, "digits").en ==
-        "4 layers of width 64, 250 steps on MNIST digits, each net at its own best rate");
-  CHECK(of("added_since", "x", Json::object(), "").en == "its study does not say on what");
-  CHECK(of("warmup", "weight_grad_norm.pre.exponent", {}, "").en.empty());
-  CHECK(of("decay_study", "layer8.std", {}, "").en.empty());
-}
-
-TEST_CASE("data are called by a known name where their checksums are the known ones") {
-  const Json config = {{"n_layer", 1}, {"width", 8}, {"steps", 2}, {"learning_rate", 0.1}};
-  const auto of = [&](const char* study, const char* corpus, const Json& data) {
-    const Json summary = {
-        {"program", study}, {"config", config}, {"corpus", corpus}, {"environment", {{"data", data}}}};
-    const std::string text = trained_on(summary, "x").en;
-    return text.substr(0, text.rfind(", ")).substr(text.find(" on ") + 4);
-  };
-  const Json none = Json::object();
-  CHECK(of("duel", "tinyshakespeare.txt", {{"tinyshakespeare.txt", "6572a3fb9fde75d3"}}) ==
-        "Tiny Shakespeare");
-  CHECK(of("duel", "tinyshakespeare.txt", {{"tinyshakespeare.txt", "6572a3fb9fde75d4"}}) ==
-        "a text named tinyshakespeare.txt");
-  CHECK(of("duel", "tinyshakespeare.txt", none) == "a text named tinyshakespeare.txt");
-  CHECK(of("duel", "my_tinyshakespeare.txt", {{"my_tinyshakespeare.txt", "6572a3fb9fde75d3"}}) ==
-        "a text named my_tinyshakespeare.txt");
-  CHECK(of("duel", "kjv.txt", {{"kjv.txt", "72eb6373bb6f38a6"}}) == "the King James Bible");
-  CHECK(of("duel", "kjv.txt", {{"kjv.txt", "6572a3fb9fde75d3"}}) == "a text named kjv.txt");
-  CHECK(of("duel", "synthetic", none) == "the synthetic language");
-  CHECK(of("duel", "synthetic", {{"synthetic", "1"}}) == "a text named synthetic");
-  const Json gzipped = {{"mnist/t10k-images-idx3-ubyte.gz", "c4c9c2676a5ceb26"},
-                        {"mnist/t10k-labels-idx1-ubyte.gz", "108ab1f06599996f"}},
-             plain = {{"mnist/t10k-images-idx3-ubyte", "6aa8aa9c0102c17c"},
-                      {"mnist/t10k-labels-idx1-ubyte", "63c4bd8be7e7204f"}};
-  Json more = gzipped;
-  more["mnist/train-images-idx3-ubyte"] = "1";
-  for (const char* study : {"duel", "depth_trainability"}) {
-    const auto digits = [&](const Json& data) { return of(study, "digits", data); };
-    CHECK(digits(gzipped) == "MNIST digits");
-    CHECK(digits(plain) == "MNIST digits");
-    for (const Json& other : {none, more, Json{{"mnist/t10k-images-idx3-ubyte", "6aa8aa9c0102c17c"}}})
-      CHECK(digits(other) == "digits of unknown origin");
-  }
-}
-
 TEST_CASE("a claim's row says what its nets were trained on, each net once") {
   Claim claim = claim_of({"pre.a", "pre.b"}, {.rule = Rule::mean, .high = 1});
   claim.says = "they are equal";
   Runs runs;
+  const std::string said = "4 blocks of width 64, 9 steps on the synthetic language, best rate of 1e-3";
   runs.summaries["r"] = {
-      {"program", "lm_norms"},
-      {"corpus", "synthetic"},
-      {"config", {{"n_layer", 4}, {"widths", "64"}, {"steps", 9}, {"learning_rates", "1e-3"}}},
+      {"program", "a study"},
+      {"trained",
+       {{{"of", "start."}, {"en", ""}, {"zh", ""}}, {{"of", "pre."}, {"en", said}, {"zh", "四块"}}}},
       {"measured", {{"pre.a", same_for_all_seeds(0)}, {"pre.b", same_for_all_seeds(0)}}}};
   Judged judged = judge(claim, runs);
-  const std::string said = "4 blocks of width 64, 9 steps on the synthetic language, best rate of 1e-3";
   CHECK(to_json(judged)["trained_on"] == said);
-  CHECK(to_json(judged)["trained_on_zh"] == "4 块、宽 64，在合成语言上训练 9 步，学习率取 1e-3 中最佳");
+  CHECK(to_json(judged)["trained_on_zh"] == "四块");
   CHECK(to_json(judged)["parts"][1]["trained_on"] == said);
   claim.paper_size = {"12 × 768", "12 × 768"};
   CHECK(to_json(judged)["trained_on"] == said + "; the text's size: 12 × 768");
@@ -290,8 +229,22 @@ TEST_CASE("a claim's row says what its nets were trained on, each net once") {
   CHECK(judge(claim, runs).where == "small nets, this setting");
   claim.note = "deep nets";  // which changes no verdict
   CHECK(judge(claim, runs).verdict == "false");
-  runs.summaries["r"]["program"] = "decay_study";
+  // A run that says nothing of it does not pass for one without training.
+  runs.summaries["r"].erase("trained");
+  CHECK(to_json(judge(claim, runs))["trained_on"] ==
+        "its run does not say on what; the text's size: 12 × 768");
+  CHECK(judge(claim, runs).where == "small nets, this setting");
+  runs.summaries["r"]["trained"] = Json::array();
   CHECK(judge(claim, runs).where == "before training");
+  // The first entry that is part of the key counts.
+  for (const char* key : {"pre.start.a", "pre.end.a"}) {
+    claim.parts[0].key = key;
+    runs.summaries["r"] = {
+        {"program", "a study"},
+        {"trained", {{{"of", "start."}, {"en", ""}, {"zh", ""}}, {{"of", ""}, {"en", said}, {"zh", "x"}}}},
+        {"measured", {{key, same_for_all_seeds(0)}}}};
+    CHECK(judge(claim, runs).findings[0].trained.en == (holds(key, "start.") ? "" : said));
+  }
 }
 
 TEST_CASE("what a function is holds in any net, and what it makes of normal numbers before training") {

@@ -8,6 +8,7 @@
 #include "../../experiments/run/program.h"
 #include "../run.h"
 #include "../scoped_variable.h"
+#include "../skip.h"
 
 namespace isobar::verify_test {
 
@@ -44,8 +45,8 @@ int verify_here(const std::string& out, const std::function<void(Run&)>& body) {
     void fields(Fields&) override {}
   } none;
   std::FILE* const said = std::tmpfile();
-  const int code =
-      run_program({.name = "verify", .about = ""}, none, {"--out", out}, body, {.out = said, .err = said});
+  const int code = run_program({.name = "verify", .about = "", .trained = trains_no_nets}, none,
+                               {"--out", out}, body, {.out = said, .err = said});
   std::fclose(said);
   return code;
 }
@@ -321,7 +322,7 @@ TEST_CASE("a study that ends well without results has failed") {
 }
 
 TEST_CASE("a program has the address space and processor time of its bound, and ends with one line") {
-  const claims::Cost most{.bytes = 1 << 29, .seconds = 60};
+  const claims::Limit most{.bytes = 1 << 29, .seconds = 60};
   const std::string shell = "/bin/sh";
   const Finished told = run_child(shell, claims::limited(shell, {"-c", "ulimit -v; ulimit -t"}, most, 2));
   if (told.out.starts_with("unlimited")) return;  // under a sanitizer, which takes terabytes
@@ -336,6 +337,35 @@ TEST_CASE("a program has the address space and processor time of its bound, and 
   CHECK(ended.code == 2);
   CHECK(holds(ended.err, "memory"));
   CHECK(ended.err.find('\n') == ended.err.size() - 1);
+}
+
+TEST_CASE("a run of a user's file ends at its limits, and says how to go beyond them") {
+  const TemporaryFolder folder;
+  claims::PlannedRun planned{.name = "r",
+                             .folder = "r",
+                             .program = "decay_study",
+                             .arguments = {"--seeds", "1000", "--width", "1024", "--batch", "512"},
+                             .where = "mine.toml, line 8"};
+  const auto complaint_of = [&](const claims::Limit& most) {
+    std::string complaint;
+    verify_here(folder / std::to_string(most.seconds), [&](Run& run) {
+      complaint = claims::make_run(run, planned, claims::config_of(planned, 0, ""), most).complaint;
+    });
+    return complaint;
+  };
+  CHECK(
+      complaint_of({.bytes = 2.0 * (1 << 30), .seconds = 1}) ==
+      "mine.toml, line 8: decay_study took more than the 1 s that are left of the hour that a file of your own may "
+      "take; choose smaller sizes, or --allow_large");
+  const std::string shell = "/bin/sh";
+  const claims::Limit small{.bytes = 1 << 29, .seconds = 60};
+  if (run_child(shell, claims::limited(shell, {"-c", "ulimit -v"}, small, 2)).out.starts_with("unlimited"))
+    return skip("no limit of memory holds under a sanitizer, which takes terabytes");
+  planned.arguments = {"--seeds", "1", "--width", "16384"};
+  CHECK(
+      complaint_of(small) ==
+      "mine.toml, line 8: decay_study: out of memory; choose smaller sizes, or --allow_large: a file of your own may "
+      "take 0.5 GiB");
 }
 
 TEST_CASE("the time to go follows from the kept times and from how fast this machine is") {

@@ -50,6 +50,9 @@ nlohmann::json same_on_two_threads(const std::string& study, const std::string& 
   nlohmann::json summary = results_in(one / "run");
   CHECK(summary == results_in(two / "run"));
   CHECK(summary["config"]["preset"] == "tiny");
+  for (const nlohmann::json& entry : summary["trained"])
+    for (const char* unknown : {"unknown", "named", "does not name", "未知", "名为", "未写明"})
+      CHECK_MESSAGE(!holds(entry.dump(), unknown), study, " trained on ", entry.dump());
   return summary;
 }
 

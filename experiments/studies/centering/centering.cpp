@@ -179,6 +179,11 @@ void study(Run& run, const Config& config) {
           table.text());
 }
 
+const std::vector<TrainedOn> trained = {
+    {.of = "start."},
+    {.en = "{n_layer} blocks of width {n_embd}, {steps} steps on {corpus}, rate {learning_rate}",
+     .zh = "{n_layer} 块、宽 {n_embd}，在{corpus}上训练 {steps} 步，学习率 {learning_rate}"}};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -187,6 +192,7 @@ int main(int argc, char** argv) {
                       .about = "Is LayerNorm's centring redundant in a Transformer?",
                       .example = "centering --corpus synthetic --seeds 1",
                       .page = "studies/centering/README.md",
+                      .trained = trained,
                       .presets = {{"quick", "five seeds, 250 steps"},
                                   {"full", "33 seeds, 500 steps", "--seeds 33 --steps 500"}},
                       .tiny = "--n_layer 1 --n_embd 16 --steps 4 --seeds 1 --eval_iters 1",

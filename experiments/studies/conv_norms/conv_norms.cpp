@@ -8,7 +8,7 @@
 //
 // Net: net.h. Adam with a cosine down to a tenth. Nets of one seed see the same images in the same order, so that
 // small batches have more steps; large ones have at least --least_steps, and see more images. The rate is each net's
-// best at each batch size, by the validation loss of seeds that judge nothing (sweep_seed). Reported are test images.
+// best at each batch size, by the validation loss of seeds that judge nothing (run/sweep.h). Reported are test images.
 // BatchNorm is evaluated with its running statistics and, as "accuracy_with_own_statistics", with those of batches of
 // the training's size. `images_to_target` are the images until the running mean of the training losses, over some 256
 // images, is below --target (all, where it never is). `change` is how far the logits of an image move, in training,
@@ -24,8 +24,6 @@ using namespace isobar;
 using namespace isobar::conv_norms;
 
 namespace {
-
-constexpr uint64_t sweep_seed = 1'000'000;  // what is added to the seeds that choose rates
 
 struct Job {
   std::string label, net;
@@ -79,7 +77,7 @@ void take_signals(const Probe& probe, int64_t depth, const std::string& when, Na
 }
 
 NamedValues train_net(const Config& config, const depth::Digits& digits, const Job& job) {
-  const Rng rng(job.seed + (job.judges ? 0 : sweep_seed));
+  const Rng rng(job.seed);
   ConvNet net(job.net, config.depth, config.channels, rng.split("net"));
   const std::vector<Tensor> all = parameters(net);
   Adam optimizer(all, {.lr = job.rate});
@@ -166,25 +164,16 @@ void study(Run& run, const Config& config) {
   digits.announce(run);
   expect_instance_norm(run, config.channels);
   const auto train_one = [&](const Job& job) { return train_net(config, digits, job); };
-  Pairs<Job> pairs{run, config.sweep_seeds, train_one};
-  std::vector<Job> tried, best;
-  std::map<std::string, std::vector<std::string>> candidates;  // by label
-  for (const int64_t batch : config.batches)
-    for (const std::string& net : config.nets)
-      for (const double rate : config.learning_rates) {
-        const std::string label = label_of(net, batch);
-        candidates[label].push_back(fmt::format("{} {}", label, rate));
-        tried.push_back({candidates[label].back(), net, batch, rate, false});
-      }
-  pairs.train_all(tried);
+  Pairs<Job> pairs{run, config.seeds, train_one};
+  std::vector<std::vector<Job>> candidates;
   for (const int64_t batch : config.batches)
     for (const std::string& net : config.nets) {
-      const std::string label = label_of(net, batch);
-      const std::string chosen = label + " of the sweep";
-      pairs.take_least(chosen, candidates.at(label), "validation_loss");
-      best.push_back({label, net, batch, pairs.runs.at(chosen).front().at("rate"), true});
+      candidates.emplace_back();
+      for (const double rate : config.learning_rates)
+        candidates.back().push_back({label_of(net, batch), net, batch, rate, false});
     }
-  pairs.seeds = config.seeds;
+  std::vector<Job> best = pairs.best_of(candidates, config.sweep_seeds, "validation_loss");
+  for (Job& job : best) job.judges = true;
   pairs.train_all(best);
 
   for (const Job& job : best) {
@@ -227,6 +216,13 @@ int main(int argc, char** argv) {
        .about = "Which norms suit convolutional nets and small batches?",
        .example = "conv_norms --nets batchnorm,groupnorm --batches 4",
        .page = "studies/conv_norms/README.md",
+       .trained =
+           {{.of = "oracle."},
+            {.en = "a convolutional net of {depth} residual blocks of {channels} channels, {images} "
+                   "{digits} or {least_steps} steps, best rate of {learning_rates}",
+             .zh =
+                 "{depth} 个残差块、{channels} 通道的卷积网络，{images} 张{digits}或 {least_steps} 步，学习率取 "
+                 "{learning_rates} 中最佳"}},
        .presets = {{"quick", "1,024 images, 3 seeds"},
                    {"full", "4,096 images, 6 seeds", "--images 4096 --least_steps 96 --seeds 6"}},
        .tiny = "--channels 4 --depth 2 --images 8 --least_steps 1 --validated 250 --batches 1,4 --seeds 1 "

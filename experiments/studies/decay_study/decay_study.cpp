@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
           "Judges the tables of source 003 over many seeds, beside the closed forms.",
       .example = "decay_study --norm rmsnorm --depth 100",
       .page = "studies/decay_study/README.md",
+      .trained = trains_no_nets,
       .presets = {{"blog8", "003's eight layers without norm"},
                   {"blog8_rmsnorm", "the same with RMSNorm before each ReLU", "--norm rmsnorm"},
                   {"depth_table", "87 nets of 8 to 1000 layers, beside PyTorch's"}},

@@ -114,7 +114,7 @@ void tune(Grid& grid, Run& run, const Config& config, const Digits& digits, std:
     for (size_t n = 0; n < nets.size(); ++n)
       for (const double rate :
            sweeps[n].losses.empty() ? first_rates(nets[n].depth) : sweeps[n].next(constant_loss))
-        trials.push_back({n, {nets[n].kind, nets[n].depth, rate, run.seed() + 1'000'000}});
+        trials.push_back({n, {nets[n].kind, nets[n].depth, rate, run.seed() + sweep_seeds}});
     if (trials.empty()) break;
     std::vector<Json> rows;
     for (const auto& [n, trial] : trials) rows.push_back(trial.settings("validation"));
@@ -195,6 +195,10 @@ int main(int argc, char** argv) {
           "Judges what source 003 says about the depth at which training stops working.",
       .example = "depth_trainability --nets plain.default.none,pre.default.rmsnorm --depths 2,32",
       .page = "studies/depth_trainability/README.md",
+      .trained = {{.of = "blind."},
+                  {.of = "images."},
+                  {.en = "width {width}, {steps} steps of Adam on {digits}, rate {learning_rate}",
+                   .zh = "宽 {width}，在{digits}上用 Adam 训练 {steps} 步，学习率 {learning_rate}"}},
       .presets = {{"quick", "the nets that the claims speak of, up to 100 layers or blocks"},
                   {"full", "these and six more, up to 1000 layers or blocks",
                    fmt::format("--depths 2,8,32,100,1000 --nets {},{}", fmt::join(config.nets, ","),

@@ -128,6 +128,12 @@ int main(int argc, char** argv) {
        .about = "Do norm-free language models train as well as one with norms, and fine-tune worse?",
        .example = "fine_tuning --nets pre.none,post.rmsnorm --seeds 3",
        .page = "studies/fine_tuning/README.md",
+       .trained =
+           {{.en = "{n_layer} blocks of width {n_embd}, {steps} steps on one of two texts at rate "
+                   "{learning_rate}, then {finetuning_steps} on the other at {finetuning_rate}",
+             .zh =
+                 "{n_layer} 块、宽 {n_embd}，在两种文本之一上训练 {steps} 步（学习率 {learning_rate}），再在另一种上训练 "
+                 "{finetuning_steps} 步（学习率 {finetuning_rate}）"}},
        .presets = {{"quick", "32 wide, 130 and 125 steps"},
                    {"full", "64 wide, 250 and 250 steps, twelve seeds",
                     "--seeds 12 --n_embd 64 --steps 250 --finetuning_steps 250"}},

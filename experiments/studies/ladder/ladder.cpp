@@ -21,8 +21,6 @@ using namespace isobar::ladder;
 
 namespace {
 
-constexpr int64_t search_seed = 1'000'000;  // of searches, which no pair has
-
 std::unique_ptr<Module> layernorm_bias(const Shape& shape, const NormOptions& options) {
   return std::make_unique<LayerNorm>(shape, LayerNormOptions{.eps = options.eps, .bias = true});
 }
@@ -37,12 +35,12 @@ const std::vector<std::string> free_settings = {"rungs"};
 
 // The rates that come first: the neighbours of the one that was best on the rung below.
 std::vector<double> first_rates(const Results& results, const Cell& cell) {
-  if (cell.rung == 0) return depth::first_rates(8);
+  if (cell.rung == 0) return isobar::first_rates(8);
   const double below = results.find(cell.rung - 1, cell.optimizer, cell.net)->rate;
-  const auto* const at = std::ranges::find(depth::ladder, below);
+  const auto* const at = std::ranges::find(swept_rates, below);
   std::vector<double> rates = {below};
-  if (at != std::begin(depth::ladder)) rates.insert(rates.begin(), *(at - 1));
-  if (at + 1 != std::end(depth::ladder)) rates.push_back(*(at + 1));
+  if (at != std::begin(swept_rates)) rates.insert(rates.begin(), *(at - 1));
+  if (at + 1 != std::end(swept_rates)) rates.push_back(*(at + 1));
   return rates;
 }
 
@@ -56,7 +54,7 @@ struct Climb {
   void search(size_t begin) {
     std::vector<duel::Training> wanted;
     const auto want = [&](size_t cell, const std::vector<double>& rates) {
-      for (const double rate : rates) wanted.push_back({static_cast<int64_t>(cell), rate, search_seed});
+      for (const double rate : rates) wanted.push_back({static_cast<int64_t>(cell), rate, sweep_seeds});
     };
     for (size_t i = begin; i < results.cells.size(); ++i) want(i, first_rates(results, results.cells[i]));
     while (!wanted.empty()) {
@@ -138,6 +136,9 @@ int main(int argc, char** argv) {
        .about = "Do comparisons of small nets hold for larger ones?",
        .example = "ladder --nets rmsnorm,none,dyt --optimizers adamw",
        .page = "studies/ladder/README.md",
+       .trained =
+           {{.en = "{n_layer} blocks of width {widths}, on {corpus}, each net and rung at its own best rate",
+             .zh = "{n_layer} 块、宽 {widths}，在{corpus}上训练，每个网络在每级取各自最佳学习率"}},
        .presets =
            {{"quick", "three small rungs"},
             {"full", "five rungs, sixteen times the compute",

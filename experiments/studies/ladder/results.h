@@ -3,7 +3,7 @@
 
 #include "../../claims/reach.h"
 #include "../../run/run.h"
-#include "../depth_trainability/results.h"
+#include "../../run/sweep.h"
 #include "config.h"
 
 namespace isobar::ladder {
@@ -12,7 +12,7 @@ namespace isobar::ladder {
 struct Cell {
   size_t rung;
   std::string optimizer, net;
-  depth::Sweep sweep = {};
+  Sweep sweep = {};
   double rate = 0;
   std::vector<duel::Trained> trained = {};  // seed by seed
 };

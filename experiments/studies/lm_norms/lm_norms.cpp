@@ -281,6 +281,19 @@ int main(int argc, char** argv) {
        .about = "Which norm, before or after the branch, trains a small language model best?",
        .example = "lm_norms --nets pre.layernorm,pre.rmsnorm --seeds 5",
        .page = "studies/lm_norms/README.md",
+       .trained =
+           {{.of = ".start_loss"},
+            {.of = ".parameters"},
+            {.of = ".start."},
+            {.of = "x{deep_layers}.",
+             .en = "{deep_layers} blocks of width {widths}, {deep_steps} steps on {corpus}, rates "
+                   "{deep_learning_rates}",
+             .zh =
+                 "{deep_layers} 块、宽 {widths}，在{corpus}上训练 {deep_steps} 步，学习率 {deep_learning_rates}"},
+            {.en = "{n_layer} blocks of width {widths}, {steps} steps on {corpus}, best rate of "
+                   "{learning_rates}",
+             .zh =
+                 "{n_layer} 块、宽 {widths}，在{corpus}上训练 {steps} 步，学习率取 {learning_rates} 中最佳"}},
        .presets =
            {{"quick", "eleven nets of 4 blocks at one learning rate; pre against post in 16 blocks"},
             {"full", "four learning rates and more, more seeds at the best one",

@@ -2,7 +2,7 @@
 
 #include "../../../autograd/ops.h"
 #include "../../../nn/model.h"
-#include "../depth_trainability/results.h"
+#include "../../run/sweep.h"
 
 namespace isobar {
 namespace {
@@ -26,7 +26,7 @@ void add_rate(NormResults& results, const Trial& like, double rate) {
 
 // The rate of the ladder that is nearest, as a ratio.
 double nearest_in_ladder(double rate) {
-  return *std::ranges::min_element(depth::ladder, {},
+  return *std::ranges::min_element(swept_rates, {},
                                    [&](double known) { return std::abs(std::log(known / rate)); });
 }
 

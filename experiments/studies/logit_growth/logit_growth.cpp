@@ -321,6 +321,12 @@ int main(int argc, char** argv) {
                 "about it?\nThe largest |q·k|/√D against the step, of three small language models.",
        .example = "logit_growth --softcap 50 --steps 500",
        .page = "studies/logit_growth/README.md",
+       .trained = {{.of = "softcap50."},
+                   {.of = ".start"},
+                   {.of = "unigram_loss"},
+                   {.en =
+                        "{n_layer} blocks of width {n_embd}, {steps} steps on {corpus}, rate {learning_rate}",
+                    .zh = "{n_layer} 块、宽 {n_embd}，在{corpus}上训练 {steps} 步，学习率 {learning_rate}"}},
        .tiny = "--n_layer 1 --n_embd 16 --steps 2 --log_interval 1 --seeds 1 --eval_iters 1",
        .shares = true,
        .settle =

@@ -145,6 +145,10 @@ int main(int argc, char** argv) {
           "Source 001's layer, stacked and trained on the task of Brody et al. 2023.",
       .example = "majority --depths 1 --seeds 3",
       .page = "studies/majority/README.md",
+      .trained =
+          {{.en = "layers of width {d_model}, {steps} steps on sequences with a most frequent "
+                  "token, rate {learning_rate}",
+            .zh = "宽 {d_model} 的层，在“找出最多的词元”的序列上训练 {steps} 步，学习率 {learning_rate}"}},
       .tiny = "--depths 1 --steps 2 --batch 2 --seeds 1",
       .shares = true};
   return run_program(program, config, argc, argv, [&](Run& run) {

@@ -230,6 +230,7 @@ int main(int argc, char** argv) {
                             "DyISRU from RMSNorm sound? Ours by backward, theirs by formula, in f64.",
                         .example = "norm_jacobian --seeds 1 --rows 16",
                         .page = "studies/norm_jacobian/README.md",
+                        .trained = trains_no_nets,
                         .tiny = "--seeds 1 --rows 8"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     Measurements measurements;

@@ -197,6 +197,26 @@ int main(int argc, char** argv) {
                 "Source 001's four motives, measured on nets that learn digits.",
        .example = "norm_motives --seeds 2 --depth 8",
        .page = "studies/norm_motives/README.md",
+       .trained =
+           {{.of = "few.",
+             .en = "{depth} layers of width {width}, {few_steps} steps of SGD on {few} {digits}, "
+                   "best rate of {learning_rates}",
+             .zh = "{depth} 层、宽 {width}，在 {few} 张{digits}上用 SGD 训练 {few_steps} 步，学习率取 "
+                   "{learning_rates} 中最佳"},
+            {.of = "batch2.",
+             .en = "{depth} layers of width {width}, {small} {digits}, each seen once, in twos",
+             .zh = "{depth} 层、宽 {width}，{small} 张{digits}各看一次，批大小 2"},
+            {.of = "batch4.",
+             .en = "{depth} layers of width {width}, {small} {digits}, each seen once, in fours",
+             .zh = "{depth} 层、宽 {width}，{small} 张{digits}各看一次，批大小 4"},
+            {.of = "batch8.",
+             .en = "{depth} layers of width {width}, {small} {digits}, each seen once, in eights",
+             .zh = "{depth} 层、宽 {width}，{small} 张{digits}各看一次，批大小 8"},
+            {.of = ".skewness"},
+            {.en = "{depth} layers of width {width}, {steps} steps of SGD on {digits}, best rate of "
+                   "{learning_rates}",
+             .zh =
+                 "{depth} 层、宽 {width}，在{digits}上用 SGD 训练 {steps} 步，学习率取 {learning_rates} 中最佳"}},
        .presets = {{"quick", "6 seeds"}, {"full", "40 seeds", "--seeds 40"}},
        .tiny = "--width 8 --steps 2 --few 8 --few_steps 2 --small 8 --seeds 1 --learning_rates 0.1",
        .shares = true},

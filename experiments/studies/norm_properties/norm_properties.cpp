@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
                             "Puts the definitions and invariances of sources 000 to 003 to the test.",
                         .example = "norm_properties --seeds 5",
                         .page = "studies/norm_properties/README.md",
+                        .trained = trains_no_nets,
                         .tiny = "--seeds 1"};
   return run_program(program, config, argc, argv, [&](Run& run) {
     Measurements measurements;

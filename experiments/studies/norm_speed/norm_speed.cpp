@@ -143,6 +143,7 @@ int main(int argc, char** argv) {
           "Fused and spelled out, forward alone and with backward, round by round.",
       .example = "norm_speed --full --threads 1",
       .page = "studies/norm_speed/README.md",
+      .trained = trains_no_nets,
       .presets = {{"quick", "two small shapes"},
                   {"full", "six shapes", "--shapes 1x512,32x512,1000x512,2048x512,8192x768,2048x4096"}},
       .tiny = "--shapes 2x8 --rounds 15 --turn_ms 0.1 --processes 1",

@@ -143,6 +143,7 @@ int main(int argc, char** argv) {
                             "And what stops it: skips, an MLP, norms? After Dong et al. 2021.",
                         .example = "rank_collapse --kinds attention,attention.mlp.norm --depth 6",
                         .page = "studies/rank_collapse/README.md",
+                        .trained = trains_no_nets,
                         .tiny = "--depth 2 --d_model 8 --length 3 --batch 2 --seeds 2",
                         .shares = true,
                         .check = [&] {

@@ -166,6 +166,10 @@ void study(Run& run, const Config& config) {
   run.plot(plot);
 }
 
+const std::vector<TrainedOn> trained = {
+    {.en = "an RNN of {hidden} units, {steps} steps of Adam on {digits}, best rate of {learning_rates}",
+     .zh = "{hidden} 个单元的 RNN，在{digits}上用 Adam 训练 {steps} 步，学习率取 {learning_rates} 中最佳"}};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -174,6 +178,7 @@ int main(int argc, char** argv) {
                       .about = "Which norms suit a recurrent net that reads digits?",
                       .example = "recurrent_norms --norms none,layernorm --lengths 56",
                       .page = "studies/recurrent_norms/README.md",
+                      .trained = trained,
                       .presets = {{"quick", "28 time steps"},
                                   {"full", "28 and 112 time steps", "--lengths 28,112 --seeds 24"}},
                       .tiny = "--hidden 4 --steps 2 --seeds 1 --learning_rates 1e-2",

@@ -168,6 +168,7 @@ int main(int argc, char** argv) {
           "Source 001's own, with its norms, without, after the sum, and without the residuals.",
       .example = "transformer_stack --depths 2,32",
       .page = "studies/transformer_stack/README.md",
+      .trained = trains_no_nets,
       .tiny = "--depths 2 --seeds 2 --d_model 8 --nhead 2 --dim_feedforward 8 --length 3 --batch 2",
       .shares = true,
       .settle =

@@ -161,6 +161,10 @@ int main(int argc, char** argv) {
        .about = "Does post-norm need a warm-up, and pre-norm none?",
        .example = "warmup --n_layer 12 --learning_rates 3e-3,1e-2",
        .page = "studies/warmup/README.md",
+       .trained =
+           {{.of = "weight_grad_norm."},
+            {.en = "{n_layer} blocks of width {n_embd}, {steps} steps on {corpus}, rates {learning_rates}",
+             .zh = "{n_layer} 块、宽 {n_embd}，在{corpus}上训练 {steps} 步，学习率 {learning_rates}"}},
        .presets = {{"quick", "one rate, 100 steps"},
                    {"full", "three rates, 250 steps, five seeds",
                     "--seeds 5 --steps 250 --learning_rates 1e-3,3e-3,1e-2"}},

@@ -339,6 +339,14 @@ int main(int argc, char** argv) {
                 "norm? The answer is a map, whose borders were predicted before the measurement.",
        .example = "what_trains --depth 12 --init_std 0.02 --norm none --optimizer adamw",
        .page = "studies/what_trains/README.md",
+       .trained = {{.of = "transformer.",
+                    .en = "blocks of width {n_embd}, {steps} steps on {corpus}, every rate",
+                    .zh = "宽 {n_embd} 的块，在{corpus}上训练 {steps} 步，所有学习率"},
+                   {.of = "score.",
+                    .en = "nets of width {width} and {n_embd}, {steps} steps, every rate",
+                    .zh = "宽 {width} 与 {n_embd} 的网络，训练 {steps} 步，所有学习率"},
+                   {.en = "layers of width {width}, {steps} steps on {digits}, every rate",
+                    .zh = "宽 {width} 的层，在{digits}上训练 {steps} 步，所有学习率"}},
        .presets =
            {{"quick", "residual MLPs without a norm and with RMSNorm, AdamW, 5 scales",
              "--tasks residual --norms none,pre.rmsnorm --optimizers adamw --scales 0.25,0.5,1,2,4 --depths "
