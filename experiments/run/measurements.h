@@ -88,16 +88,6 @@ struct Pairs {
     for (const NamedValues& values : runs.at(label)) sum += values.at(name);
     return sum / static_cast<double>(runs.at(label).size());
   }
-  // runs[label] are those of the candidate whose mean of `name` is least.
-  void take_least(const std::string& label, const std::vector<std::string>& candidates,
-                  const std::string& name) {
-    double least = std::numeric_limits<double>::infinity();
-    runs[label] = runs.at(candidates.front());
-    for (const std::string& candidate : candidates)
-      if (const double mean = mean_of(candidate, name); mean < least)
-        least = mean, runs[label] = runs.at(candidate);
-  }
-
   // Measures "<label>.<name>".
   void tell(const std::string& label, const std::vector<std::string>& names) {
     for (const std::string& name : names)

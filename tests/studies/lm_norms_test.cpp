@@ -58,6 +58,21 @@ TEST_CASE("the largest stable rate is that at which a seed learned, for each see
   CHECK(results.largest_stable_rates("64x4", "pre.rmsnorm").empty());
 }
 
+TEST_CASE("of several rates that is the best which the seeds of the sweep choose, whatever the others say") {
+  NormResults results{
+      .trials = {runs_of("dyt", 1e-3, {outcome_of(1)}), runs_of("dyt", 3e-3, {outcome_of(2)}),
+                 runs_of("dyt", 1e-2, {outcome_of(1)}), runs_of("none", 1e-3, {outcome_of(2)})},
+      .unigram_loss = 3};
+  const double infinity = std::numeric_limits<double>::infinity();
+  results.trials[0].tried = {outcome_of(2.5), outcome_of(2.5)};
+  results.trials[1].tried = {outcome_of(2.4), outcome_of(2.4)};
+  results.trials[2].tried = {outcome_of(0.5), outcome_of(infinity)};
+  CHECK(results.best("64x4", "pre.dyt") == &results.trials[1]);
+  CHECK(results.best("64x4", "pre.none") == &results.trials[3]);  // there is no choice
+  results.trials[3].outcomes.push_back(outcome_of(infinity));
+  CHECK(results.best("64x4", "pre.none") == nullptr);
+}
+
 TEST_CASE("a best rate at an edge asks for the next one beyond it, on a grid of 1 and 3") {
   const std::vector<double> rates = {3e-3, 1e-3, 1e-2};  // in any order
   CHECK(rate_beyond(rates, 1e-2) == 3e-2);

@@ -241,8 +241,9 @@ void train_all(Run& run, const Config& config, const TinyText& text, NormResults
   const auto train_one = [&](const Trial& trial, int64_t seed) { return train(config, text, trial, seed); };
   const auto each_seed = [&](const TrialRuns&) { return config.seeds; };
   Grid grid(run);
+  try_trials(grid, run, results, train_one);
+  while (add_rates_beyond_edges(results)) try_trials(grid, run, results, train_one);
   train_trials(grid, run, results, train_one, each_seed);
-  while (add_rates_beyond_edges(results)) train_trials(grid, run, results, train_one, each_seed);
   // A pointer of best() stays valid: no more trials are added.
   std::vector<const TrialRuns*> pairs;
   for (const std::string& size : results.sizes())

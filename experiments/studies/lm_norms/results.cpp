@@ -251,16 +251,11 @@ std::vector<const TrialRuns*> NormResults::rates(const std::string& size, const 
 }
 const TrialRuns* NormResults::best(const std::string& size, const std::string& net) const {
   const std::vector<const TrialRuns*> compared = rates(size, net);
-  if (compared.empty()) return nullptr;
-  // The seeds that every rate has; the best rate may have more by now.
-  const size_t seeds = std::ranges::min(compared, {}, [](const TrialRuns* runs) {
-                         return runs->outcomes.size();
-                       })->outcomes.size();
   const TrialRuns* found = nullptr;
   double lowest = 0;
   for (const TrialRuns* runs : compared) {
-    const std::vector<double> losses = values_of(runs->outcomes, &TrialOutcome::tuning_loss);
-    const Spread spread = spread_of(std::span(losses).first(seeds));
+    const std::vector<TrialOutcome>& outcomes = compared.size() > 1 ? runs->tried : runs->outcomes;
+    const Spread spread = spread_over(outcomes, &TrialOutcome::tuning_loss);
     if (spread.nonfinite > 0) continue;
     if (found == nullptr || spread.median < lowest) found = runs, lowest = spread.median;
   }

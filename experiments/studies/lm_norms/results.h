@@ -86,6 +86,7 @@ Stream unknown_stream(int64_t layers);
 struct TrialRuns {
   Trial trial;
   std::vector<TrialOutcome> outcomes;
+  std::vector<TrialOutcome> tried = {};  // of seeds that judge nothing; of a net with several rates
 
   std::vector<double> val_losses() const;
   // The loss of the letters' frequencies minus the validation loss, in nats.
@@ -105,8 +106,9 @@ struct NormResults {
   std::vector<std::string> sizes() const;
   std::vector<std::string> nets(const std::string& size) const;
   std::vector<const TrialRuns*> rates(const std::string& size, const std::string& net) const;
-  // At the learning rate with the lowest median tuning loss among those at which all of them are finite; null
-  // where there is no such net or rate.
+  // Of several learning rates that with the lowest median tuning loss of the seeds that judge nothing, among those at
+  // which all of these losses are finite; a single one if all of its seeds end with a finite loss. Null where there is no
+  // such net or rate.
   const TrialRuns* best(const std::string& size, const std::string& net) const;
   // Of each seed that all rates have: the largest at which it learned; NaN where there is none.
   std::vector<double> largest_stable_rates(const std::string& size, const std::string& net) const;
@@ -124,15 +126,20 @@ void add_training(PlotCurve& curve, const std::vector<std::vector<double>>& loss
 
 // --- How trials are trained: side by side, and over more learning rates where the best is at an edge.
 
+// Gives the outcome of one trial and seed.
+using TrainTrial = std::function<TrialOutcome(const Trial&, int64_t seed)>;
+
 // Trains each trial from run.seed(), run.seed() + 1, … until it has as many outcomes as `seeds_of` wants;
-// those that it has stay. `train` gives the outcome of one trial and seed.
-void train_trials(Grid& grid, const Run& run, NormResults& results,
-                  const std::function<TrialOutcome(const Trial&, int64_t seed)>& train,
+// those that it has stay.
+void train_trials(Grid& grid, const Run& run, NormResults& results, const TrainTrial& train,
                   const std::function<int64_t(const TrialRuns&)>& seeds_of);
+
+// Trains the trials of nets with several rates from seeds that judge nothing (run/sweep.h), unless they were tried.
+void try_trials(Grid& grid, const Run& run, NormResults& results, const TrainTrial& train);
 
 // Adds, beside the others of its net, a trial at the next learning rate (rate_beyond) for every net with
 // several rates whose best one is at the edge of them; where every rate diverged, at the next lower one.
-// Train the trials, and call it again until it adds none. Returns whether it added one.
+// Try the trials, and call it again until it adds none. Returns whether it added one.
 bool add_rates_beyond_edges(NormResults& results);
 
 // --- Learning rates beyond the edge of a grid: a sweep ends when its best rate has a worse one on each side.

@@ -7,6 +7,8 @@
 namespace isobar {
 namespace {
 
+constexpr int64_t sweep_size = 3;  // seeds that choose a net's rate
+
 struct Job {
   size_t trial;
   int64_t seed, cost;  // cost: blocks times steps
@@ -53,16 +55,15 @@ struct BlockOutputs : Observer {
   void on_output_gradient(const Module&, const Tensor&) override {}
 };
 
-}  // namespace
-
-void train_trials(Grid& grid, const Run& run, NormResults& results,
-                  const std::function<TrialOutcome(const Trial&, int64_t seed)>& train,
-                  const std::function<int64_t(const TrialRuns&)>& seeds_of) {
+// Trains each trial from `first_seed` on until so many outcomes as `count_of` wants are in this member.
+void add_outcomes(Grid& grid, int64_t first_seed, NormResults& results,
+                  std::vector<TrialOutcome> TrialRuns::*outcomes_of, const TrainTrial& train,
+                  const std::function<int64_t(const TrialRuns&)>& count_of) {
   std::vector<Job> jobs;
   for (size_t i = 0; i < results.trials.size(); ++i) {
     const TrialRuns& runs = results.trials[i];
-    for (auto done = static_cast<int64_t>(runs.outcomes.size()); done < seeds_of(runs); ++done)
-      jobs.push_back({i, run.seed() + done, runs.trial.layers * runs.trial.steps});
+    for (int64_t done = std::ssize(runs.*outcomes_of); done < count_of(runs); ++done)
+      jobs.push_back({i, first_seed + done, runs.trial.layers * runs.trial.steps});
   }
   // The longest first, so that threads end together; seeds of a trial stay in order.
   std::ranges::stable_sort(jobs, std::ranges::greater(), &Job::cost);
@@ -70,7 +71,21 @@ void train_trials(Grid& grid, const Run& run, NormResults& results,
   for (const Job& job : jobs) rows.push_back(results.trials[job.trial].trial.settings(job.seed));
   const auto train_job = [&](size_t i) { return train(results.trials[jobs[i].trial].trial, jobs[i].seed); };
   const std::vector<TrialOutcome> outcomes = grid.train<TrialOutcome>(rows, train_job);
-  for (size_t i = 0; i < jobs.size(); ++i) results.trials[jobs[i].trial].outcomes.push_back(outcomes[i]);
+  for (size_t i = 0; i < jobs.size(); ++i)
+    (results.trials[jobs[i].trial].*outcomes_of).push_back(outcomes[i]);
+}
+
+}  // namespace
+
+void train_trials(Grid& grid, const Run& run, NormResults& results, const TrainTrial& train,
+                  const std::function<int64_t(const TrialRuns&)>& seeds_of) {
+  add_outcomes(grid, run.seed(), results, &TrialRuns::outcomes, train, seeds_of);
+}
+
+void try_trials(Grid& grid, const Run& run, NormResults& results, const TrainTrial& train) {
+  add_outcomes(grid, run.seed() + sweep_seeds, results, &TrialRuns::tried, train, [&](const TrialRuns& runs) {
+    return results.rates(runs.trial.size, runs.trial.net()).size() > 1 ? sweep_size : 0;
+  });
 }
 
 bool add_rates_beyond_edges(NormResults& results) {

@@ -8,7 +8,7 @@
 // A layer is Linear (He's weights), norm, ReLU; SGD with a cosine down to a tenth. Nets of one seed have the
 // same weights and batches. A rate works where 80 % of the test images are classified correctly at the end. A
 // net is as fast as the steps until the running mean of its training losses is below --target (--steps where
-// it never is), at the rate that is best for it on average. The shift of a layer's inputs is how far the
+// it never is), at the rate that is best for it on average over seeds that judge nothing (run/sweep.h). The shift of a layer's inputs is how far the
 // means and stds of its units move in a step, over their std; that of its gradient is Santurkar et al.'s
 // (studies/norm_motives/net.h). Noise moves and scales each unit after BatchNorm, anew at each batch.
 // "layernorm_plain" has no γ and β. The skewed nets begin with a norm of the pixels from 0 to 1, four fifths
@@ -23,6 +23,7 @@ using namespace isobar::motives;
 
 namespace {
 
+constexpr int64_t sweep_size = 5;  // seeds that choose the rates
 constexpr const char* bn = "batchnorm";
 constexpr const char* norms[] = {"none", bn, "layernorm", "rmsnorm", "groupnorm", "layernorm_plain"};
 
@@ -79,14 +80,20 @@ NamedValues train_net(const Config& config, const depth::Digits& digits, const s
   return values;
 }
 
-// Trains every norm at every rate; runs[norm] are those of the best rate, "largest_rate" among their values.
+// Chooses each norm's rate, and trains every norm at every rate; runs[norm] are those of the chosen one, with
+// "largest_rate" among their values.
 void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
   const std::vector<double>& rates = config.learning_rates;
   const auto label = [](const char* norm, double rate) { return fmt::format("{} {}", norm, rate); };
   std::vector<Job> jobs;
-  for (const char* norm : norms)
+  std::vector<std::vector<Job>> candidates;
+  for (const char* norm : norms) {
+    candidates.emplace_back();
     for (const double rate : rates)
-      jobs.push_back({label(norm, rate), norm, rate, config.batch, images, config.steps});
+      candidates.back().push_back(
+          jobs.emplace_back(Job{label(norm, rate), norm, rate, config.batch, images, config.steps}));
+  }
+  const std::vector<Job> best = pairs.best_of(candidates, sweep_size, "steps");
   pairs.train_all(jobs);
   Plot plot{.title = {"steps to the target", "达到目标所需的步数"},
             .x = {"learning rate", "学习率"},
@@ -95,15 +102,15 @@ void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
   for (const double rate : rates) plot.ticks.push_back(fmt::format("{}", rate));
   for (const char* norm : norms) {
     PlotCurve curve{norm};
-    std::vector<std::string> candidates;
     std::vector<double> largest(static_cast<size_t>(config.seeds));
     for (const double rate : rates) {
       curve.x.push_back(static_cast<double>(curve.x.size()));
-      curve.y.push_back(pairs.mean_of(candidates.emplace_back(label(norm, rate)), "steps"));
+      const std::vector<NamedValues>& runs = pairs.runs.at(label(norm, rate));
+      curve.y.push_back(pairs.mean_of(label(norm, rate), "steps"));
       for (size_t i = 0; i < largest.size(); ++i)
-        largest[i] = std::max(largest[i], pairs.runs.at(candidates.back())[i].at("rate_that_works"));
+        largest[i] = std::max(largest[i], runs[i].at("rate_that_works"));
     }
-    pairs.take_least(norm, candidates, "steps");
+    pairs.runs[norm] = pairs.runs.at(best[plot.curves.size()].label);
     for (size_t i = 0; i < largest.size(); ++i) pairs.runs[norm][i]["largest_rate"] = largest[i];
     plot.curves.push_back(std::move(curve));
   }

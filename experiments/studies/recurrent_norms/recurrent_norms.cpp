@@ -4,7 +4,8 @@
 //
 // h' = tanh(N(W_ih x + b_ih + W_hh h + b_hh)) with PyTorch's default weights, the last state → 10 digits;
 // Adam, gradients clipped at norm 1. BatchNorm has each time step's statistics in training, and one set of
-// running ones in evaluation. The rate is each net's best by its validation loss; reported are test images.
+// running ones in evaluation. The rate is each net's best by the validation loss of seeds that judge nothing
+// (run/sweep.h); reported are test images.
 #include "../../../autograd/tape.h"
 #include "../../../data/loader.h"
 #include "../../../nn/linear.h"
@@ -20,6 +21,8 @@ using namespace isobar;
 
 namespace {
 
+constexpr int64_t sweep_size = 3;  // seeds that choose the rates
+
 struct Config : HasFields {
   std::vector<std::string> norms = {"none", "batchnorm", "layernorm", "rmsnorm"};
   std::vector<int64_t> lengths = {28};
@@ -33,7 +36,7 @@ struct Config : HasFields {
     f("hidden", hidden, "size of the state", at_least(1));
     f("batch", batch, "images a step", at_least(1));
     f("steps", steps, "of training", at_least(1));
-    f("seeds", seeds, "runs of each net at each rate", at_least(1));
+    f("seeds", seeds, "runs of each net at its best rate", at_least(1));
   }
 };
 
@@ -125,18 +128,16 @@ void study(Run& run, const Config& config) {
   const auto net = [](const std::string& norm, int64_t length) {
     return fmt::format("T{}.{}", length, norm);
   };
-  std::vector<Job> jobs;
-  std::map<std::string, std::vector<std::string>> labels;  // by net
+  std::vector<std::vector<Job>> candidates;
   for (const int64_t length : lengths)
-    for (const std::string& norm : norms)
-      for (const double rate : rates) {
-        jobs.push_back({fmt::format("{} {}", net(norm, length), rate), norm, length, rate});
-        labels[net(norm, length)].push_back(jobs.back().label);
-      }
+    for (const std::string& norm : norms) {
+      candidates.emplace_back();
+      for (const double rate : rates) candidates.back().push_back({net(norm, length), norm, length, rate});
+    }
   const depth::Digits digits = depth::read_digits("");
   digits.announce(run);
   Pairs<Job> pairs{run, config.seeds, [&](const Job& job) { return train_net(config, digits, job); }};
-  pairs.train_all(jobs);
+  pairs.train_all(pairs.best_of(candidates, sweep_size, "validation_loss"));
 
   Plot plot{.title = {"gradient of the state at the first batch, mean", "首个批次处状态的梯度（平均）"},
             .x = {"time steps before the last", "距最后一步的时间步数"},
@@ -146,7 +147,6 @@ void study(Run& run, const Config& config) {
   for (const int64_t length : lengths)
     for (const std::string& norm : norms) {
       const std::string key = net(norm, length), plain = net("none", length);
-      pairs.take_least(key, labels[key], "validation_loss");
       pairs.tell(key, {"rate", "loss", "accuracy", "accuracy_with_own_statistics",
                        "output_grad_norm.first_over_last", "output_grad_norm_at_the_end.first_over_last"});
       if (key != plain && pairs.runs.contains(plain)) {
