@@ -4,6 +4,8 @@
 // What the fields mean to a person who writes such a file is in README.md of this folder.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "../page/charts/plot.h"
 #include "rules.h"
 
@@ -21,30 +23,39 @@ struct Part {
   bool full_only = false;  // its value is measured at the full scale alone
   bool control =
       false;  // says whether its run can tell what the claim asks, and is no part of what the text says
-  bool pooled = false;  // of a ladder: `key` is without its rung, and all rungs decide
-  int line = 0;         // of the file
+  bool pooled = false;    // of a ladder: `key` is without its rung, and all rungs decide
+  bool settings = false;  // of a study of settings: `key` is without its setting, and all settings decide
+  int line = 0;           // of the file
   // Its reach (reach.h): the keys of a ladder, without their ".rung1", and the ladder's run.
   std::vector<std::string> reach = {};
   std::string reach_run = "";
   bool of_ladder = false;  // its own run is a ladder, which `verify --full --ladder` makes
 
   bool reads(const std::string& name) const { return run == name || (!reach.empty() && reach_run == name); }
-  // The keys of a value on each of so many rungs of a ladder.
-  static std::vector<std::string> on_rungs(const std::string& key, size_t rungs) {
+  // The keys of a value in each of so many places: ".rung1", … of a ladder, ".setting1", … of a study of settings.
+  static std::vector<std::string> in_places(const std::string& key, const std::string& place, size_t places) {
     std::vector<std::string> keys;
-    for (size_t rung = 1; rung <= rungs; ++rung) keys.push_back(key + ".rung" + std::to_string(rung));
+    for (size_t i = 1; i <= places; ++i) keys.push_back(fmt::format("{}.{}{}", key, place, i));
     return keys;
   }
-  // All keys that it reads in the values of this run: its own, and those of its reach. `rungs`: how many a ladder has.
-  std::vector<std::string> keys_in(const std::string& name, size_t rungs) const {
+  static std::vector<std::string> on_rungs(const std::string& key, size_t rungs) {
+    return in_places(key, "rung", rungs);
+  }
+  static std::vector<std::string> in_settings(const std::string& key, size_t settings) {
+    return in_places(key, "setting", settings);
+  }
+  // All keys that it reads in the values of this run: its own, and those of its reach. `places`: how many rungs a ladder
+  // has, or settings a study of them.
+  std::vector<std::string> keys_in(const std::string& name, size_t places) const {
     std::vector<std::string> keys;
     const auto add = [&](std::vector<std::string> more) {
       std::ranges::move(more, std::back_inserter(keys));
     };
-    if (run == name) add(pooled ? on_rungs(key, rungs) : std::vector{key});
+    if (run == name)
+      add(pooled ? on_rungs(key, places) : settings ? in_settings(key, places) : std::vector{key});
     if (run == name && !minus.empty()) add({minus});
     if (reach_run == name)
-      for (const std::string& one : reach) add(on_rungs(one, rungs));
+      for (const std::string& one : reach) add(on_rungs(one, places));
     return keys;
   }
 };

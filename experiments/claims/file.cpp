@@ -121,8 +121,8 @@ int64_t word_count(const std::string& text) {
 }
 
 // What the parts of a claim may have in common: it stands in the claim then.
-const std::vector<std::string> common_fields = {"run",    "rule",      "log",      "why",
-                                                "why_zh", "full_only", "reach_run"};
+const std::vector<std::string> common_fields = {"run",    "rule",      "log",       "why",
+                                                "why_zh", "full_only", "reach_run", "settings"};
 
 // Which run of the file the field names.
 const RunSpec& run_of(TomlTable& table, const char* field, const std::vector<RunSpec>& runs) {
@@ -147,11 +147,29 @@ void read_reach(TomlTable& table, Part& part, const std::vector<RunSpec>& runs) 
     part.reach_run = table.has("reach_run") ? run_of(table, "reach_run", runs).name : part.run;
 }
 
+// All settings have a mean.
+void check_settings(const TomlTable& table, const Part& part, const RunSpec& run) {
+  const int line = table.line_of("settings");
+  if (run.study != "settings")
+    table.refuse(
+        line,
+        fmt::format("settings: the run {} is of {}, which measures one setting; wanted a run of the study "
+                    "settings, or no settings",
+                    run.name, run.study));
+  if (part.predicate.rule != Rule::mean || part.predicate.log)
+    table.refuse(line, "settings: all settings have a mean; take the rule mean, without log");
+  if (part.pooled || !part.minus.empty())
+    table.refuse(line, "settings: is not for a part with pooled or minus; drop one");
+  if (const size_t end = part.key.rfind(".setting"); end != std::string::npos)
+    table.refuse(part.line, fmt::format("key: wanted it without its setting, got '{}'; write '{}'",
+                                        one_line(part.key), one_line(part.key.substr(0, end))));
+}
+
 Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
-  table.allow({"says",    "says_zh",   "run",     "key",    "rule",   "log",
-               "at_most", "at_least",  "between", "equals", "within", "about",
-               "better",  "as_good",   "printed", "why",    "why_zh", "full_only",
-               "reach",   "reach_run", "control", "pooled", "minus",  "equal_within"});
+  table.allow({"says",     "says_zh", "run",          "key",       "rule",  "log",       "at_most",
+               "at_least", "between", "equals",       "within",    "about", "better",    "as_good",
+               "printed",  "why",     "why_zh",       "full_only", "reach", "reach_run", "control",
+               "pooled",   "minus",   "equal_within", "settings"});
   Part part;
   part.says = table.phrase("says");
   part.run = table.text("run");
@@ -167,8 +185,10 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   if (part.pooled && part.predicate.rule != Rule::mean && part.predicate.rule != Rule::median)
     table.refuse(table.line_of("pooled"),
                  "pooled: all rungs have a mean or a median; take the rule mean or median");
+  part.settings = table.flag("settings");
   read_margin(table, part);
   const RunSpec& run = run_of(table, "run", runs);
+  if (part.settings) check_settings(table, part, run);
   check_predicate(table, part.predicate);
   read_reach(table, part, runs);
   if (part.predicate.rule == Rule::time && run.study != "norm_speed")

@@ -50,20 +50,24 @@ Json without_seeds(const Json& config) {
 constexpr std::array<const char*, 3> beside_parts = {"machine.busy", "foretold.covered",
                                                      "foretold.width_over_seeds"};
 
-// The keys that parts of the files read of this run, which has so many rungs, and those beside.
-std::set<std::string> keys_of(const std::string& run, size_t rungs, const std::vector<ClaimFile>& files) {
+// The keys that parts of the files read of this run, which has so many rungs or settings, and those beside.
+std::set<std::string> keys_of(const std::string& run, size_t places, const std::vector<ClaimFile>& files) {
   std::set<std::string> keys;
   for (const ClaimFile& file : files)
     for (const Claim& claim : file.claims)
       for (const Part& part : claim.parts) {
-        for (std::string& key : part.keys_in(run, rungs)) keys.insert(std::move(key));
+        for (std::string& key : part.keys_in(run, places)) keys.insert(std::move(key));
         if (part.run == run && part.predicate.rule == Rule::time) keys.insert(beside_parts.front());
       }
-  if (rungs > 0) keys.insert(beside_parts.begin() + 1, beside_parts.end());
+  if (places > 0) keys.insert(beside_parts.begin() + 1, beside_parts.end());
   return keys;
 }
 
-size_t rungs_in(const Json& run) { return run.is_object() ? run.value("rungs", Json()).size() : 0; }
+// How many rungs or settings a run has.
+size_t places_in(const Json& run) {
+  return run.is_object() ? std::max(run.value("rungs", Json()).size(), run.value("settings", Json()).size())
+                         : 0;
+}
 
 // How many commits the tree that this program was built of has after this one; nothing where that is unknown.
 std::string commits_since(const std::string& commit) {
@@ -144,13 +148,15 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
   for (const Json& rung : summary.value("rungs", Json::array()))
     line["rungs"].push_back(
         {{"name", rung.at("name")}, {"log2_compute", short_number(rung.at("log2_compute"))}});
+  for (const char* of_settings : {"factors", "settings"})
+    if (summary.contains(of_settings)) line[of_settings] = summary[of_settings];
   line["seconds"] = seconds;
 
   const bool same_quantity = !before.is_null() && before["study"] == line["study"] &&
                              without_seeds(before["config"]) == without_seeds(line["config"]);
   const Json measured = summary.value("measured", Json::object());
   std::map<std::pair<std::string, std::string>, Json> values;
-  for (const std::string& key : keys_of(run.name, rungs_in(line), files)) {
+  for (const std::string& key : keys_of(run.name, places_in(line), files)) {
     // A rung may lack a value, as where no training of it ended: a reach says so.
     const bool of_part =
         keys_of(run.name, 0, files).contains(key) && std::ranges::count(beside_parts, key) == 0;
@@ -175,7 +181,7 @@ void Kept::take(const PlannedRun& run, const Json& summary, const std::vector<Cl
 void Kept::drop_unread(const std::vector<ClaimFile>& files) {
   std::map<std::string, std::set<std::string>> read;
   for (const PlannedRun& run : plan(files, "full"))
-    read[run.name] = keys_of(run.name, rungs_in(this->run(run.name)), files);
+    read[run.name] = keys_of(run.name, places_in(this->run(run.name)), files);
   std::erase_if(runs_, [&](const auto& line) { return !read.contains(line.first); });
   std::erase_if(values_,
                 [&](const auto& line) { return !read[line.first.first].contains(line.first.second); });
@@ -194,6 +200,8 @@ Runs Kept::runs(const std::vector<ClaimFile>& files) const {
                                     {"corpus", line.value("corpus", "")},
                                     {"trained", line.at("trained")},
                                     {"rungs", line.value("rungs", Json::array())},
+                                    {"factors", line.value("factors", Json::array())},
+                                    {"settings", line.value("settings", Json::array())},
                                     {"seconds", line["seconds"].value("full", 0.0)},
                                     {"measured", Json::object()}};
   }

@@ -109,7 +109,7 @@ bool is_of_run(const Claim& claim, const std::string& name) {
 
 const Finding* deciding_part(const Judged& judged) {
   using enum PartOutcome;
-  std::vector<PartOutcome> order = {fails, not_normal, too_few_seeds, busy};
+  std::vector<PartOutcome> order = {depends, fails, not_normal, too_few_seeds, busy};
   // Beside a part that is open, one that fails does not decide.
   if (judged.verdict == "open") order = {not_normal, too_few_seeds, busy, fails};
   for (const PartOutcome outcome : order) {

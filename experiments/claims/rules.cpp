@@ -98,6 +98,14 @@ std::vector<double> extreme_values(const Predicate& predicate) {
 
 }  // namespace
 
+PartOutcome outcome_of_interval(const Predicate& predicate, const Range& interval) {
+  if (interval.high < predicate.low || interval.low > predicate.high) return PartOutcome::fails;
+  if (interval.low >= predicate.low && interval.high <= predicate.high) return PartOutcome::holds;
+  const double bound = bound_shown(predicate.low == -infinity ? predicate.high : predicate.low);
+  const bool about = interval.low >= bound - predicate.margin && interval.high <= bound + predicate.margin;
+  return predicate.margin > 0 && about ? PartOutcome::equal : PartOutcome::too_few_seeds;
+}
+
 Reading read(const Predicate& predicate, const Spread& seeds, int64_t sharing, int64_t look, bool busy) {
   if (seeds.values.empty()) return {PartOutcome::too_few_seeds, {-infinity, infinity}, 0};
   if (std::ranges::any_of(seeds.values, [](double value) { return std::isnan(value); }))

@@ -24,7 +24,8 @@ struct Predicate {
   double margin = 0;
 };
 
-enum class PartOutcome { holds, fails, equal, too_few_seeds, busy, not_normal };
+// `depends`: over settings, which differ (over_settings.h).
+enum class PartOutcome { holds, fails, equal, too_few_seeds, busy, not_normal, depends };
 
 struct Reading {
   PartOutcome outcome;
@@ -40,7 +41,11 @@ struct Reading {
 Reading read(const Predicate& predicate, const Spread& seeds, int64_t sharing, int64_t look = 1,
              bool busy = false);
 
-// The same of all rungs of a ladder: of the mean by random effects, of the median by all seeds. Rungs get no new
+// Whether an interval of a mean lies within the bounds, beyond them, or, of one bound, about it within the margin; else
+// too few seeds.
+PartOutcome outcome_of_interval(const Predicate& predicate, const Range& interval);
+
+// The same as read() of all rungs of a ladder: of the mean by random effects, of the median by all seeds. Rungs get no new
 // seeds, so that there is one look.
 Reading read_rungs(const Predicate& predicate, const std::vector<Spread>& rungs);
 

@@ -54,15 +54,20 @@ Range possible_values(const std::string& key) {
   return {-infinity, infinity};
 }
 
-// The part's own values on all rungs, without those of its reach; empty where the ladder lacks one of them.
-std::vector<Spread> rungs_of(const Part& part, const Json& ladder, const Json& measured) {
-  std::vector<Spread> rungs;
-  for (const std::string& key : Part::on_rungs(part.key, ladder.value("rungs", Json::array()).size())) {
+// The part's own values on all rungs, without those of its reach, or in all settings; empty where the run lacks one of
+// them.
+std::vector<Spread> places_of(const Part& part, const Json& summary, const Json& measured) {
+  std::vector<Spread> places;
+  for (const std::string& key :
+       part.pooled ? Part::on_rungs(part.key, summary.value("rungs", Json::array()).size())
+                   : Part::in_settings(part.key, summary.value("settings", Json::array()).size())) {
     if (!measured.contains(key)) return {};
-    rungs.push_back(spread_from(measured[key]));
+    places.push_back(spread_from(measured[key]));
   }
-  return rungs;
+  return places;
 }
+
+bool in_several_places(const Part& part) { return part.pooled || part.settings; }
 
 Finding find(const Part& part, const Runs& runs, int64_t sharing) {
   Finding finding{&part};
@@ -74,11 +79,11 @@ Finding find(const Part& part, const Runs& runs, int64_t sharing) {
   }
   const auto run = runs.summaries.find(part.run);
   const Json measured = run == runs.summaries.end() ? Json() : run->second.value("measured", Json::object());
-  std::vector<Spread> rungs;
-  if (part.pooled && run != runs.summaries.end()) rungs = rungs_of(part, run->second, measured);
-  const bool there =
-      part.pooled ? !rungs.empty()
-                  : measured.contains(part.key) && (part.minus.empty() || measured.contains(part.minus));
+  std::vector<Spread> places;
+  if (in_several_places(part) && run != runs.summaries.end()) places = places_of(part, run->second, measured);
+  const bool there = in_several_places(part) ? !places.empty()
+                                             : measured.contains(part.key) &&
+                                                   (part.minus.empty() || measured.contains(part.minus));
   if (!there) {
     const auto known = runs.missing.find(part.run);
     finding.at_full_scale = (part.full_only || part.of_ladder) && known == runs.missing.end();
@@ -90,12 +95,17 @@ Finding find(const Part& part, const Runs& runs, int64_t sharing) {
     return finding;
   }
   const bool busy = measured.contains("machine.busy") && number_from(measured["machine.busy"]["median"]) != 0;
-  if (part.pooled) {
+  if (in_several_places(part)) {
     std::vector<double> all;
-    for (const Spread& rung : rungs) all.insert(all.end(), rung.values.begin(), rung.values.end());
+    for (const Spread& place : places) all.insert(all.end(), place.values.begin(), place.values.end());
     finding.seeds = spread_of(all);
-    if (part.predicate.rule == Rule::mean)
-      finding.seeds.linear.mean = pooled_mean(rungs, error_rate / 2).mean;
+    if (part.settings) {
+      finding.factors = factors_from(run->second);
+      finding.over = read_settings(part.predicate, finding.factors, places);
+      finding.seeds.linear.mean = finding.over->mean;
+    } else if (part.predicate.rule == Rule::mean) {
+      finding.seeds.linear.mean = pooled_mean(places, error_rate / 2).mean;
+    }
   } else {
     finding.seeds = spread_from(measured[part.key]);
     if (!part.minus.empty())
@@ -109,8 +119,9 @@ Finding find(const Part& part, const Runs& runs, int64_t sharing) {
   finding.trained = trained_on(run->second, part.key);
   finding.looks = looks_at(part, {std::ssize(finding.seeds.values)}, runs);
   const int64_t look = std::ssize(finding.looks);
-  finding.reading = part.pooled ? read_rungs(part.predicate, rungs)
-                                : read(part.predicate, finding.seeds, sharing, look, busy);
+  finding.reading = finding.over  ? finding.over->reading
+                    : part.pooled ? read_rungs(part.predicate, places)
+                                  : read(part.predicate, finding.seeds, sharing, look, busy);
   if (part.predicate.rule != Rule::every_seed) {
     const Range possible = possible_values(part.key);
     Range& interval = finding.reading.interval;
@@ -118,7 +129,7 @@ Finding find(const Part& part, const Runs& runs, int64_t sharing) {
   }
   if (finding.reading.outcome == PartOutcome::fails)
     finding.warning = far_miss(part.predicate, finding.seeds);
-  if (finding.reading.outcome == PartOutcome::too_few_seeds && !part.pooled)
+  if (finding.reading.outcome == PartOutcome::too_few_seeds && !in_several_places(part))
     finding.needed = seeds_needed(part.predicate, finding.seeds, sharing, look);
   return finding;
 }
@@ -169,7 +180,10 @@ Phrase measured_text(const Finding& f) {
   Phrase text = value_text(f);
   if (seeds == 1 && f.part->predicate.rule == Rule::every_seed)
     text += {", one value, no error rate", "，仅一个值，没有误差率"};
-  if (seeds > 1)
+  if (f.over)
+    text += filled({", {} pairs in {} settings ({} {})", "，{1} 种设置共 {0} 对（{2} {3}）"}, seeds,
+                   f.over->marks.size(), strip_of(f.over->marks), count_of(f.over->marks));
+  else if (seeds > 1)
     text += filled(f.part->pooled ? Phrase{", {} values over all sizes", "，各规模共 {} 个值"}
                                   : Phrase{", {} seeds", ", {} 个种子"},
                    seeds);
@@ -191,7 +205,8 @@ const Phrase outcomes[] = {{"holds", "成立"},
                            {"no difference", "无差别"},
                            {"is open: too few seeds", "未定：种子数不足"},
                            {"is open: the machine was busy", "未定：机器繁忙"},
-                           {"is open: ", "未定："}};
+                           {"is open: ", "未定："},
+                           {"depends", "视情况而定"}};
 // In the order of Doubt: what the seeds show, and what would mend it.
 const Phrase doubts[] = {{},
                          {"all seeds have one value", "所有种子取同一个值"},
@@ -202,6 +217,13 @@ const Phrase mends[] = {{},
                         {"every_seed, or another statistic", "使用 every_seed，或换一个统计量"},
                         {"log = false, or another statistic", "设 log = false，或换一个统计量"}};
 
+// Of each factor on which it depends: "optimizer: holds at Muon, no difference at AdamW".
+Phrase levels_text(const Finding& f) {
+  std::vector<Phrase> texts;
+  for (const size_t factor : f.over->depends_on) texts.push_back(text_of(*f.over, factor, f.factors));
+  return charts::joined(texts, "; ");
+}
+
 // "holds, assuming normal values", "is not judged: the seeds are skewed (…)", "holds; not counted: …"
 Phrase outcome_text(const Finding& f) {
   const auto& [outcome, interval, n, doubt, assumes_normal, counted] = f.reading;
@@ -210,6 +232,12 @@ Phrase outcome_text(const Finding& f) {
     return text +
            Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
   if (outcome == PartOutcome::busy) return text;
+  if (outcome == PartOutcome::depends) return text + Phrase{" on the ", "，取决于"} + levels_text(f);
+  if (f.over && f.over->open_level) {
+    const LevelReading& level = f.over->levels[*f.over->open_level];
+    return filled({"is open: not decided so at {} {}", "未定：{} {} 时未能如此判定"},
+                  f.factors[level.factor].name, f.factors[level.factor].levels[level.level]);
+  }
   if (outcome == PartOutcome::not_normal)
     return text + doubts[static_cast<size_t>(doubt)] +
            filled({" ({})", "（{}）"}, mends[static_cast<size_t>(doubt)]);
@@ -272,6 +300,10 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
     busy_machine |= outcome == busy;
     if (outcome == not_normal) needs.push_back(mends[static_cast<size_t>(f.reading.doubt)]);
     if (outcome != too_few_seeds) continue;
+    if (f.over) {
+      needs.push_back({"more settings or seeds", "增加设置或种子"});
+      continue;
+    }
     more = true;
     seeds = std::max(seeds, f.needed);
     if (f.seeds.n > 0 && !f.part->of_ladder)  // whose rungs get no new seeds
@@ -303,8 +335,9 @@ std::vector<const Finding*> open_controls(const std::vector<Finding>& findings) 
   using enum PartOutcome;
   std::vector<const Finding*> open;
   for (const Finding& f : findings)
-    if (const PartOutcome outcome = f.reading.outcome;
-        f.part->control && f.not_run.empty() && outcome != holds && outcome != fails && outcome != equal)
+    if (const PartOutcome outcome = f.reading.outcome; f.part->control && f.not_run.empty() &&
+                                                       outcome != holds && outcome != fails &&
+                                                       outcome != equal && outcome != depends)
       open.push_back(&f);
   return open;
 }
@@ -312,6 +345,22 @@ std::vector<const Finding*> open_controls(const std::vector<Finding>& findings) 
 Phrase on_what(const Claim& claim) {
   if (claim.depends_on.en.empty()) return todays_verdict("partly").detail;
   return filled({"on {}", "取决于{}"}, claim.depends_on);
+}
+
+// The factors on which parts depend, each once: "on the optimizer and weights".
+Phrase on_factors(const std::vector<const Finding*>& findings) {
+  std::vector<Phrase> names;
+  for (const Finding* f : findings)
+    if (f->reading.outcome == PartOutcome::depends)
+      for (const size_t factor : f->over->depends_on)
+        if (std::ranges::count(names, f->factors[factor].name) == 0) names.push_back(f->factors[factor].name);
+  Phrase all;
+  for (size_t i = 0; i < names.size(); ++i)
+    all += (i == 0                  ? Phrase()
+            : i + 1 == names.size() ? Phrase{" and ", "与"}
+                                    : Phrase{", ", "、"}) +
+           names[i];
+  return filled({"on the {}", "取决于{}"}, all);
 }
 
 // "within 0.01" of all margins.
@@ -349,6 +398,7 @@ Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& finding
   if (as_a_whole && count(equal) > 0) return wrong;
   if (const std::vector<const Finding*> controls = open_controls(findings); !controls.empty())
     return {"open", what_ends(controls)};
+  if (count(depends) > 0) return {"depends", on_factors(valid)};
   if (count(holds) > 0 && count(fails) + count(equal) > 0) return {"depends", on_what(claim)};
   if (valid.empty() && !findings.empty())
     return {"open", {"an experiment whose control holds", "一个对照成立的实验"}};
@@ -385,7 +435,8 @@ std::string where_of(const Claim& claim, const std::vector<Finding>& findings) {
   std::optional<size_t> narrowest;
   for (const Finding& f : findings) {
     if (!f.not_run.empty()) continue;
-    const size_t place = !f.trained.en.empty()                                        ? 3
+    const size_t place = !f.trained.en.empty() && !f.part->settings                   ? 4
+                         : f.part->settings                                           ? 3
                          : f.part->predicate.rule == Rule::time                       ? 2
                          : is_count(*f.part) || is_of_functions(f.study, f.part->key) ? 0
                                                                                       : 1;
@@ -436,6 +487,21 @@ Json to_json(const ReachFinding& f, const Predicate& asked) {
   return json;
 }
 
+// Of a part over settings its levels and marks; else null.
+Json to_json(const std::optional<OverSettings>& over, const std::vector<SettingsFactor>& factors) {
+  if (!over) return {};
+  Json json = {
+      {"strip", strip_of(over->marks)}, {"count", count_of(over->marks).en}, {"levels", Json::array()}};
+  for (const LevelReading& level : over->levels)
+    json["levels"].push_back({{"factor", factors[level.factor].name.en},
+                              {"level", factors[level.factor].levels[level.level].en},
+                              {"mean", number_or_null(level.mean)},
+                              {"interval", {level.interval.low, level.interval.high}},
+                              {"outcome", word_of(level.outcome)},
+                              {"pairs", level.pairs}});
+  return json;
+}
+
 Json to_json(const Finding& f) {
   const Part& part = *f.part;
   const Predicate& asked = part.predicate;
@@ -458,6 +524,7 @@ Json to_json(const Finding& f) {
                {"full_only", part.full_only},
                {"control", part.control},
                {"pooled", part.pooled},
+               {"settings", to_json(f.over, f.factors)},
                {"margin", asked.margin},
                {"of_ladder", part.of_ladder}});
   set_both(json, "wanted", text_of(asked));
@@ -483,7 +550,8 @@ Json to_json(const Passage& passage) {
 }  // namespace
 
 const char* word_of(PartOutcome outcome) {
-  constexpr const char* words[] = {"holds", "does not hold", "no difference", "open", "open", "open"};
+  constexpr const char* words[] = {"holds", "does not hold", "no difference", "open",
+                                   "open",  "open",          "depends"};
   return words[static_cast<size_t>(outcome)];
 }
 

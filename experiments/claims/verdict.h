@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "claim.h"
+#include "over_settings.h"
 #include "reach_finding.h"
 #include "words.h"
 
@@ -40,7 +41,9 @@ struct Finding {
   bool counts = true;               // false where a control of its run does not hold
   bool mistaken = false;            // not_run is a mistake of the file
   bool at_full_scale = false;  // its value is measured at the full scale alone, and this run was a quick one
-  std::vector<ReachFinding> reaches = {};  // for each key of its reach
+  std::vector<ReachFinding> reaches = {};           // for each key of its reach
+  std::optional<OverSettings> over = std::nullopt;  // of a part with `settings`
+  std::vector<SettingsFactor> factors = {};         // and those of its design
 };
 
 struct Judged {

@@ -16,7 +16,7 @@ inline const std::vector<std::string> verdict_words = {"true",          "false",
 inline const std::vector<std::string> how_words = {"proof", "source", "measured"};
 // Where it holds, from the widest on. A claim whose parts differ has the narrowest.
 inline const std::vector<std::string> where_words = {"any net", "before training", "this CPU",
-                                                     "small nets, this setting"};
+                                                     "small nets, many settings", "small nets, one setting"};
 
 // What a reader needs beside the word: on what it depends, what ends an open one, why one is not tested.
 struct Verdict {

@@ -79,14 +79,15 @@ function rowKey() {
 
 function meanings() {
   const tags = ["proof", "source", "measured", "measured here", "kept value", "any net", "before training", "this CPU",
-    "small nets, this setting"].filter((tag) => data.claims.some((claim) => tagsOf(claim).includes(tag)));
+    "small nets, many settings", "small nets, one setting"]
+    .filter((tag) => data.claims.some((claim) => tagsOf(claim).includes(tag)));
   const list = box("dl", "meanings", ...[...seen, ...tags].flatMap((name) =>
     [make("dt", {}, badge(name)), textIn("dd", words[lang].meaning[name])]));
   return folded(word("meanings"), list);
 }
 
 function firstScreen() {
-  const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => (part.pooled ? 0 : part.n ?? 0))));
+  const most = Math.max(0, ...data.claims.flatMap((claim) => claim.parts.map((part) => (part.pooled || part.settings ? 0 : part.n ?? 0))));
   const sources = Object.values(data.sources), own = sources.some((source) => source.file);
   const ids = chapters().map(([source]) => source.id), papers = !own && ids.length > 1 && ids.includes("005");
   const texts = papers

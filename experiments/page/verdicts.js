@@ -17,7 +17,7 @@ const isIdentity = (claim) => claim.how === "proof" && claim.verdict === "true";
 // Whether a value of it was measured for this page, and whether all values that it shows are kept ones.
 const isHere = (claim) => claim.parts.some((part) => !part.kept && isMeasured(part));
 const isKept = (claim) => claim.parts.some((part) => part.kept) && !isHere(claim);
-// How the verdict is known, and of what it is said: "measured here", "small nets, this setting". Where some claims of the
+// How the verdict is known, and of what it is said: "measured here", "small nets, one setting". Where some claims of the
 // page show kept values, "measured" becomes "measured here" or "kept value".
 function tagsOf(claim) {
   const measured = !["proof", "source"].includes(claim.how) && data.claims.some(isKept);

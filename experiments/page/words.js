@@ -29,7 +29,8 @@ const words = {
       "measured here": "by the values of seeds, in runs that were made for this page",
       "kept value": "by the values of seeds, in an earlier full run, whose values come with Isobar", "any net": "of functions, whatever the net",
       "before training": "of nets that were not trained", "this CPU": "of times on this machine",
-      "small nets, this setting": "of nets that were trained; the row has their size and setting",
+      "small nets, many settings": "of nets that were trained; the settings together decide",
+      "small nets, one setting": "of nets that were trained; the row has their size and setting",
     }, search: "Find a claim or value  ( / )", shown: (n, all) => `${n} of ${all} claims`, none: "No claim fits.",
     progress: (done, of) => `Study ${done} of ${of} is done`,
     reload: ". Load the page again to see what has come since.",
@@ -96,7 +97,8 @@ const words = {
       source: "读过原文", measured: "由各种子的值判定",
       "measured here": "由本页所作运行中各种子的值判定", "kept value": "由此前完整运行中各种子的值判定，其值随 Isobar 提供", "any net": "就函数而言，与网络无关",
       "before training": "就未经训练的网络而言", "this CPU": "就此机器上的耗时而言",
-      "small nets, this setting": "就训练过的网络而言，其规模与设置见该行",
+      "small nets, many settings": "就训练过的网络而言，由各种设置共同判定",
+      "small nets, one setting": "就训练过的网络而言，其规模与设置见该行",
     }, search: "查找断言或数值 ( / )", shown: (n, all) => `共 ${all} 条断言，显示 ${n} 条`, none: "没有符合的断言。",
     progress: (done, of) => `已完成 ${of} 项研究中的 ${done} 项`, reload: "。重新加载页面可见最新结果。",
     left: (seconds) => `，约剩 ${Math.max(1, Math.round(seconds / 60))} 分钟`,
@@ -136,7 +138,7 @@ const words = {
     foot: (command, claims) => `由 ${command} 生成。${claims ? "判定由区间决定：成立的部分被误判的概率至多百分之一。" : ""}`,
     true: "成立", false: "不成立", depends: "视情形而定", "no difference": "无差别", open: "未定", "not tested": "未测试",
     proof: "证明", source: "出处", "any net": "任何网络", "before training": "训练之前", "this CPU": "此 CPU",
-    "small nets, this setting": "小网络，此设置", "still to come": "尚未测量",
+    "small nets, many settings": "小网络，多种设置", "small nets, one setting": "小网络，一种设置", "still to come": "尚未测量",
     // What messages say in English, for the eyes of a Chinese reader.
     phrases: [
       [/^the run (\S+) could not be made: /, "运行 $1 未能进行："],

@@ -88,6 +88,7 @@ const std::vector<std::string>* own_files(const std::string& program) {
       {"norm_speed", {"speed.csv"}},
       {"rank_collapse", {}},
       {"recurrent_norms", {}},
+      {"settings", {"pairs.csv", "rates.csv"}},
       {trainer, {"layers.csv", "loss.csv", "metrics.jsonl", "modules.jsonl", "seeds.csv"}},
       {"transformer_stack", {}},
       {"warmup", {}},

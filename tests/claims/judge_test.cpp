@@ -226,7 +226,7 @@ TEST_CASE("a claim's row says what its nets were trained on, each net once") {
   for (const char* key : {"pre.a", "pre.b"}) runs.summaries["r"]["measured"][key] = same_for_all_seeds(2);
   for (Part& part : claim.parts) part.predicate.rule = Rule::every_seed;
   CHECK(judge(claim, runs).verdict == "false");
-  CHECK(judge(claim, runs).where == "small nets, this setting");
+  CHECK(judge(claim, runs).where == "small nets, one setting");
   claim.note = "deep nets";  // which changes no verdict
   CHECK(judge(claim, runs).verdict == "false");
   // A run that says nothing of it does not pass for one without training.

@@ -9,6 +9,7 @@
 #include "../../experiments/claims/reach.h"
 #include "../../experiments/duel/decision.h"
 #include "../../experiments/duel/ledger.h"
+#include "../../experiments/studies/settings/design.h"
 
 namespace isobar::claims {
 
@@ -305,6 +306,113 @@ LadderRates ladder_rates(const Climbing& of, int64_t trials) {
     rates.wrong +=
         word == ReachWord::flips || word == ReachWord::grows || word == ReachWord::fades ? each : 0;
   }
+  return rates;
+}
+
+namespace {
+
+const std::vector<SettingsFactor>& design() {
+  static const std::vector<SettingsFactor> factors = factors_from(across::design_of(across::Steps()));
+  return factors;
+}
+
+enum Factors { weights, embedding, optimizer, text, steps };  // as the design has them
+
+bool has(size_t setting, Factors factor, const char* level) {
+  const SettingsFactor& of = design()[static_cast<size_t>(factor)];
+  return of.levels[of.of_setting[setting]].en == level;
+}
+
+}  // namespace
+
+const std::vector<Across>& comparisons() {
+  using enum PartOutcome;
+  using Mean = std::function<double(size_t, Random&)>;
+  static const std::vector<Across> all = [] {
+    const Mean none = [](size_t, Random&) { return 0.0; };
+    const auto only = [](Factors factor, const char* level, double sds, double else_sds = 0) {
+      return Mean([=](size_t i, Random&) { return has(i, factor, level) ? sds : else_sds; });
+    };
+    const auto everywhere = [](double sds, double scatter = 0) {
+      return Mean(
+          [=](size_t, Random& random) { return sds + scatter * std::normal_distribution<double>()(random); });
+    };
+    const auto odd = [](double sds) { return Mean([=](size_t i, Random&) { return i == 5 ? sds : 0.0; }); };
+    const std::string long_steps = fmt::format("{}", across::Steps().many),
+                      short_steps = fmt::format("{}", across::Steps().few);
+    std::vector<Across> rows;
+    for (const double margin : {0.0, 1.0}) {
+      const std::string with = margin > 0 ? ", margin 1 sd" : "";
+      const PartOutcome right_of_none = margin > 0 ? equal : too_few_seeds,
+                        right_of_one = margin > 0 ? depends : too_few_seeds;
+      const auto add = [&](
+                           const std::string& name, const Mean& mean, PartOutcome right, int factor = -1,
+                           std::function<double(size_t)> sd = [](size_t) { return 1.0; }) {
+        rows.push_back({name + with, mean, margin, right, factor, std::move(sd)});
+      };
+      add("no effect", none, right_of_none);
+      add("no effect, settings 1 sd apart", everywhere(0, 1), too_few_seeds);
+      add(
+          "no effect, settings of the largest weights 3 sd apart",
+          [](size_t i, Random& random) {
+            const double drawn = std::normal_distribution<double>()(random);
+            return has(i, weights, "1.6/√width") ? 3 * drawn : 0.0;
+          },
+          too_few_seeds);
+      add("no effect, five times the sd on one text", none, right_of_none, -1,
+          [](size_t i) { return has(i, text, "Tiny Shakespeare") ? 1.0 : 5.0; });
+      add("no effect, five times the sd in long trainings", none, right_of_none, -1,
+          [=](size_t i) { return has(i, steps, long_steps.c_str()) ? 5.0 : 1.0; });
+      for (const double sds : {2.0, 4.0, 10.0}) {
+        const std::string size = fmt::format("{:g} sd ", sds);
+        add(size + "with Muon alone", only(optimizer, "Muon", sds), right_of_one, optimizer);
+        add(size + "with the largest weights alone", only(weights, "1.6/√width", sds), right_of_one, weights);
+        add(size + "in long trainings alone", only(steps, long_steps.c_str(), sds), right_of_one, steps);
+        add(size + "in short trainings alone", only(steps, short_steps.c_str(), sds), right_of_one, steps);
+        add(size + "in one odd setting", odd(sds), margin > 0 && sds <= 4 ? equal : too_few_seeds);
+        add(size + "with Muon, as much less with AdamW", only(optimizer, "Muon", sds, -sds), depends,
+            optimizer);
+        add(size + "everywhere", everywhere(sds), holds);
+        add(size + "everywhere, settings half as far apart", everywhere(sds, sds / 2), holds);
+      }
+      add("1 sd everywhere", everywhere(1), holds);
+    }
+    return rows;
+  }();
+  return all;
+}
+
+AcrossRates across_rates(const Across& of, int64_t trials) {
+  using enum PartOutcome;
+  const Predicate asked{Rule::mean, just_above(0), infinity, false, of.margin};
+  using Counts = std::array<int64_t, 6>;  // holds, fails, equal, depends, depends on another factor, open
+  const Counts counts = counted<Counts>(trials, [&](int64_t trial, Counts& add) {
+    Random random(static_cast<uint64_t>(trial));
+    std::vector<Spread> settings;
+    for (size_t i = 0; i < across::settings.size(); ++i) {
+      const double mean = of.mean(i, random);
+      std::vector<double> seeds;
+      for (int seed = 0; seed < 5; ++seed)
+        seeds.push_back(mean + of.sd(i) * std::normal_distribution<double>()(random));
+      settings.push_back(spread_of(seeds));
+    }
+    const OverSettings over = read_settings(asked, design(), settings);
+    const bool other = std::ranges::any_of(
+        over.depends_on, [&](size_t factor) { return static_cast<int>(factor) != of.factor; });
+    const PartOutcome word = over.reading.outcome;
+    add[word == holds     ? 0
+        : word == fails   ? 1
+        : word == equal   ? 2
+        : word == depends ? (other ? 4 : 3)
+                          : 5] += 1;
+  });
+  const auto share = [&](size_t i) { return static_cast<double>(counts[i]) / static_cast<double>(trials); };
+  AcrossRates rates{share(0), share(1), share(2), share(3), share(4), share(5)};
+  const std::pair<PartOutcome, double> words[] = {
+      {holds, rates.holds}, {fails, rates.fails}, {equal, rates.equal}, {depends, rates.depends}};
+  rates.wrong = rates.other_factor;
+  for (const auto& [word, of_word] : words)
+    if (word != of.right) rates.wrong = std::max(rates.wrong, of_word);
   return rates;
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "../../experiments/claims/over_settings.h"
+
 namespace isobar::claims {
 
 // Seeds of one shape: how one is drawn, and the mean of all (of the logarithms, where the claim takes those:
@@ -85,6 +87,25 @@ struct LadderRates {
   double wrong = 0;
 };
 LadderRates ladder_rates(const Climbing& of, int64_t trials);
+
+// Comparisons in the sixteen settings of the study settings, five pairs in each: what the rule over settings says.
+struct Across {
+  std::string name;
+  // The mean of a setting, of those that draw theirs at random, too; in sd of the seeds.
+  std::function<double(size_t setting, std::mt19937_64&)> mean;
+  double margin = 0;  // of a "better": below it there is no difference
+  // What is right: one word or none beside "open"; on which factor, where it is "depends".
+  PartOutcome right = PartOutcome::too_few_seeds;
+  int factor = -1;
+  std::function<double(size_t setting)> sd = [](size_t) { return 1.0; };
+};
+const std::vector<Across>& comparisons();
+// Shares of trials with each word; and the largest share of one wrong word.
+struct AcrossRates {
+  double holds = 0, fails = 0, equal = 0, depends = 0, other_factor = 0, open = 0;
+  double wrong = 0;
+};
+AcrossRates across_rates(const Across& of, int64_t trials);
 
 // What a share that is 1 % or less may be in so many trials: 1 % and four standard errors.
 double most_of(int64_t trials);

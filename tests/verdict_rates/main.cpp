@@ -4,6 +4,7 @@
 //   verdict_rates --trials 1000   fewer
 //   verdict_rates --duels         those of isobar duel alone
 //   verdict_rates --ladders       those of the words of a reach
+//   verdict_rates --settings      those of the words over settings
 //
 //   verdict_rates --power         how often a value beyond its bound is decided
 //
@@ -113,6 +114,23 @@ int print_ladders(int64_t trials) {
   return broken > 0 ? 1 : 0;
 }
 
+int print_settings(int64_t trials) {
+  int broken = 0;
+  fmt::print(
+      "five pairs in each of sixteen settings|holds|fails|no difference|depends|on another factor|open, %|\n");
+  for (const Across& of : comparisons()) {
+    const AcrossRates one = across_rates(of, trials);
+    const bool wrong = one.wrong > most_of(trials);
+    broken += wrong;
+    fmt::print("{}", of.name);
+    for (const double share : {one.holds, one.fails, one.equal, one.depends, one.other_factor, one.open})
+      fmt::print("|{:.2f}", 100 * share);
+    fmt::print("|{}\n", wrong ? "NOT KEPT" : "kept");
+    std::fflush(stdout);
+  }
+  return broken > 0 ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -124,13 +142,17 @@ int main(int argc, char** argv) {
   bool ladders_alone = false;
   tool.option("--duels", duels_alone, "those of isobar duel alone");
   tool.option("--ladders", ladders_alone, "those of the words of a reach");
+  bool settings_alone = false;
+  tool.option("--settings", settings_alone, "those of the words over settings");
   bool power_alone = false;
   tool.option("--power", power_alone, "how often a value beyond its bound is decided");
   return tool.run(argc, argv, [&] {
+    if (settings_alone) return print_settings(trials);
     if (!duels_alone && !ladders_alone) print_power(trials);
     if (power_alone) return 0;
     const int duels = ladders_alone ? 0 : print_duels(trials),
               reaches = duels_alone ? 0 : print_ladders(trials);
-    return duels_alone || ladders_alone ? duels | reaches : print_rates(trials) | duels | reaches;
+    return duels_alone || ladders_alone ? duels | reaches
+                                        : print_rates(trials) | duels | reaches | print_settings(trials);
   });
 }

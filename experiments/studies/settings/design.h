@@ -1,0 +1,100 @@
+// The settings in which comparisons are repeated: a fraction of a factorial design, sixteen of the 48 combinations of
+// weights × embedding × optimizer × text × steps. README.md of this folder says how they were chosen.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "../../page/charts/plot.h"
+#include "../../run/json.h"
+
+namespace isobar::across {
+
+// The std of the initial weights: 0.02, as in nanoGPT; 1/√width; 1.6/√width. Matrices that end a branch have
+// 1/√(2 n_layer) of it.
+enum class Weights { nanogpt, fan_in, large };
+
+struct Setting {
+  Weights weights;
+  double embedding_std;
+  const char* optimizer;  // "adamw", "muon"
+  const char* text;       // "shakespeare", "synthetic"
+  bool is_long;
+};
+
+// Any two factors are balanced: two of their levels occur together as often as their own frequencies say.
+inline constexpr std::array<Setting, 16> settings = {{{Weights::nanogpt, 0.02, "adamw", "shakespeare", true},
+                                                      {Weights::nanogpt, 0.02, "adamw", "synthetic", false},
+                                                      {Weights::nanogpt, 1, "muon", "shakespeare", false},
+                                                      {Weights::nanogpt, 1, "muon", "synthetic", false},
+                                                      {Weights::fan_in, 0.02, "adamw", "shakespeare", false},
+                                                      {Weights::fan_in, 0.02, "adamw", "synthetic", false},
+                                                      {Weights::fan_in, 0.02, "muon", "shakespeare", false},
+                                                      {Weights::fan_in, 0.02, "muon", "synthetic", true},
+                                                      {Weights::fan_in, 1, "adamw", "shakespeare", false},
+                                                      {Weights::fan_in, 1, "adamw", "synthetic", false},
+                                                      {Weights::fan_in, 1, "muon", "shakespeare", true},
+                                                      {Weights::fan_in, 1, "muon", "synthetic", false},
+                                                      {Weights::large, 0.02, "muon", "shakespeare", false},
+                                                      {Weights::large, 0.02, "muon", "synthetic", false},
+                                                      {Weights::large, 1, "adamw", "shakespeare", false},
+                                                      {Weights::large, 1, "adamw", "synthetic", true}}};
+
+// How many steps trainings have.
+struct Steps {
+  int64_t few = 250, many = 750;
+
+  int64_t of(const Setting& setting) const { return setting.is_long ? many : few; }
+};
+
+// A factor of the design: its name, and the name of its level in each setting.
+struct Factor {
+  Phrase name;
+  std::vector<Phrase> levels = {};
+};
+
+inline std::vector<Factor> factors(const Steps& steps) {
+  std::vector<Factor> all = {{{"weights", "权重"}},
+                             {{"embedding", "嵌入"}},
+                             {{"optimizer", "优化器"}},
+                             {{"text", "文本"}},
+                             {{"steps", "步数"}}};
+  const Phrase weights[] = {"0.02", {"1/√width", "1/√宽"}, {"1.6/√width", "1.6/√宽"}};
+  for (const Setting& setting : settings) {
+    all[0].levels.push_back(weights[static_cast<size_t>(setting.weights)]);
+    all[1].levels.emplace_back(fmt::format("{:g}", setting.embedding_std));
+    all[2].levels.emplace_back(std::string_view(setting.optimizer) == "muon" ? "Muon" : "AdamW");
+    all[3].levels.push_back(std::string_view(setting.text) == "synthetic"
+                                ? Phrase{"the synthetic language", "合成语言"}
+                                : Phrase{"Tiny Shakespeare"});
+    all[4].levels.emplace_back(fmt::format("{}", steps.of(setting)));
+  }
+  return all;
+}
+
+// "weights 0.02, embedding 1, Muon, the synthetic language, 250 steps"
+inline Phrase name_of(const Steps& steps, size_t setting) {
+  const std::vector<Factor> all = factors(steps);
+  const auto level = [&](size_t factor) { return all[factor].levels[setting]; };
+  return Phrase{"weights ", "权重 "} + level(0) + Phrase{", embedding ", "，嵌入 "} + level(1) +
+         Phrase{", ", "，"} + level(2) + Phrase{", ", "，"} + level(3) + Phrase{", ", "，"} + level(4) +
+         Phrase{" steps", " 步"};
+}
+
+// What the judge reads: {"factors": […], "settings": [{"name": …, "levels": […]}, …]} (claims/over_settings.h).
+inline Json design_of(const Steps& steps) {
+  const auto both = [](const Phrase& phrase) { return Json{{"en", phrase.en}, {"zh", phrase.in_chinese()}}; };
+  Json names = Json::array(), rows = Json::array();
+  const std::vector<Factor> all = factors(steps);
+  for (const Factor& factor : all) names.push_back(both(factor.name));
+  for (size_t i = 0; i < settings.size(); ++i) {
+    Json levels = Json::array();
+    for (const Factor& factor : all) levels.push_back(both(factor.levels[i]));
+    rows.push_back({{"name", both(name_of(steps, i))}, {"levels", levels}});
+  }
+  return {{"factors", names}, {"settings", rows}};
+}
+
+}  // namespace isobar::across
