@@ -24,13 +24,6 @@ bool is_equal(const Predicate& predicate, const Range& interval) {
          interval.high <= bound + predicate.margin;
 }
 
-PartOutcome outcome_of_interval(const Predicate& predicate, const Range& interval) {
-  if (is_equal(predicate, interval)) return PartOutcome::equal;
-  if (interval.high < predicate.low || interval.low > predicate.high) return PartOutcome::fails;
-  if (interval.low >= predicate.low && interval.high <= predicate.high) return PartOutcome::holds;
-  return PartOutcome::too_few_seeds;
-}
-
 Reading read_every_seed(const Predicate& predicate, const Spread& seeds) {
   const Range wanted = bounds_of(predicate);
   const auto [least, greatest] = std::ranges::minmax(seeds.values);
@@ -99,11 +92,10 @@ std::vector<double> extreme_values(const Predicate& predicate) {
 }  // namespace
 
 PartOutcome outcome_of_interval(const Predicate& predicate, const Range& interval) {
+  if (is_equal(predicate, interval)) return PartOutcome::equal;
   if (interval.high < predicate.low || interval.low > predicate.high) return PartOutcome::fails;
   if (interval.low >= predicate.low && interval.high <= predicate.high) return PartOutcome::holds;
-  const double bound = bound_shown(predicate.low == -infinity ? predicate.high : predicate.low);
-  const bool about = interval.low >= bound - predicate.margin && interval.high <= bound + predicate.margin;
-  return predicate.margin > 0 && about ? PartOutcome::equal : PartOutcome::too_few_seeds;
+  return PartOutcome::too_few_seeds;
 }
 
 Reading read(const Predicate& predicate, const Spread& seeds, int64_t sharing, int64_t look, bool busy) {
