@@ -94,7 +94,8 @@ Json trained_json(const std::vector<TrainedOn>& entries, const Json& summary) {
   std::vector<std::string> parts;  // of keys
   for (const TrainedOn& entry : entries) parts.push_back(text(entry.of, false));
   std::set<size_t> used;
-  for (const auto& [key, value] : summary.value("measured", Json::object()).items()) {
+  const Json measured = summary.value("measured", Json::object());  // items() refers to it
+  for (const auto& [key, value] : measured.items()) {
     const auto is_in_key = [&key = key](const std::string& part) {
       return key.find(part) != std::string::npos;
     };
