@@ -27,7 +27,6 @@ using namespace isobar::across;
 
 namespace {
 
-constexpr int64_t search_seed = 1'000'000;  // of sweeps, which no pair has
 
 std::unique_ptr<Module> layernorm_bias(const Shape& shape, const NormOptions& options) {
   return std::make_unique<LayerNorm>(shape, LayerNormOptions{.eps = options.eps, .bias = true});
@@ -93,7 +92,7 @@ struct Outcome {
 struct Cell {
   size_t setting;
   std::string net;
-  depth::Sweep sweep = {};
+  Sweep sweep = {};
   double rate = 0;
   std::vector<Outcome> trained = {};
 
@@ -205,9 +204,9 @@ struct Trainings {
   void sweep() {
     std::vector<Wanted> wanted;
     const auto want = [&](size_t cell, const std::vector<double>& rates) {
-      for (const double rate : rates) wanted.push_back({cell, config.steps, rate, search_seed});
+      for (const double rate : rates) wanted.push_back({cell, config.steps, rate, sweep_seeds});
     };
-    for (size_t i = 0; i < cells.size(); ++i) want(i, depth::first_rates(8));
+    for (size_t i = 0; i < cells.size(); ++i) want(i, first_rates(8));
     while (!wanted.empty()) {
       const std::vector<Outcome> outcomes = train(wanted);
       for (size_t i = 0; i < wanted.size(); ++i)
