@@ -13,7 +13,7 @@ from folders import printable
 
 WORDS = {"submission": dict(nargs="+"),
          "--out": dict(default="defend", type=pathlib.Path, metavar="DIR", help="where the pages are written (defend)"),
-         "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (bwrap; any: else landlock)"),
+         "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (bwrap; any: else container)"),
          "--build-seconds": dict(type=float, default=180, help="for building each program (180)")}
 QUESTIONS = 3
 FUNCTIONS, TRIES = 6, 3  # so many functions are changed, each so often
