@@ -149,7 +149,6 @@ std::string judge_course(const Tree& tree, const std::string& path, bool own, co
   if (path.starts_with("experiments/course/hostile/")) return "";  // behind an assignment's own lines
   if (own) {
     const std::string folder = path.substr(19, path.find('/', 19) - 19);
-    if (path.starts_with("experiments/course/a11/apart/") && name == "wire.h") return "";  // the grader's own
     return name == "driver.h" || name == "todo.h" || name == "tensors.h" || name == folder + ".h"
                ? ""
                : "no student's tree holds this";

@@ -5,7 +5,7 @@ It packs aN (default a4) with a key and its questions by `course gradescope`, un
 Ubuntu that debootstrap makes (kept in ROOT), runs setup.sh there with a network, and then, without one, run_autograder for each
 submission as Gradescope's contract says: /autograder/source, submission, results and submission_metadata.json, all in a fresh
 copy of the root. Each time a valid results.json with the right score is wanted. Submissions are run twice: as on a machine
-with user namespaces, and as in a container that has none and only Docker's capabilities, where Landlock is left.
+with user namespaces, and as in a container that has none and only Docker's capabilities, which is left to confine them.
 Needs root, debootstrap and a network. Exit code: 0 when all holds, 1 when not, 77 (skipped) where it cannot be tried."""
 import argparse, json, os, pathlib, re, shutil, subprocess, sys, tempfile, time, zipfile
 
@@ -122,7 +122,7 @@ def main():
                 wrong = "no results.json" if results is None else invalid(results)
                 wrong = wrong or (None if abs(results["score"] - score) < 1e-9 else f"wanted {score}")
                 # Ubuntu 22.04's bubblewrap is too old to forbid namespaces inside of its own.
-                by = "Landlock" if where == "container" or arguments.release == "jammy" else "bubblewrap"
+                by = "the container" if where == "container" or arguments.release == "jammy" else "bubblewrap"
                 wrong = wrong or (None if re.search(f"tests pass.*{by}.*from the key", results["output"]) else f"wanted it built, {by} and the key")
                 told = f"{results['score']:g} points, {seconds:.0f} s, {cpu:.0f} s of CPU" if results else said[-800:]
                 expect(not wrong, f"{what}, as on a {where}: {wrong or 'valid'}; {told}" + (f"; {results['output'][:400]}; {[test['output'][:200] for test in results['tests'] if test['score'] == 0][:3]}" if wrong and results else ""))

@@ -1,10 +1,10 @@
-"""The report of a11 against its runs, and the runs against runs of the grader's own: the same program, the
-same settings, and so the same bits where the machine is the same, else the same numbers within TOLERANCE.
+"""The report of a11 against its runs, and the runs against runs of the grader's own: the same programs, built with the
+student's layer, the same settings, and so the same bits where the machine is the same, else the same numbers within
+TOLERANCE. The claim is judged again by `isobar verify`.
 
-The grader's programs hold nothing of the student's: the layer is a process of its own (apart/), which has a
-socket and no file, and what is measured is written by the other one."""
-import json, math, os, pathlib, re, shutil, socket
-import course, sandbox, together
+The layer is part of the programs that measure, and could write what it wants: what finds that is a person who reads a11.cpp."""
+import json, math, os, pathlib, re, shutil
+import course, sandbox
 from folders import module_of
 
 SECONDS, MEMORY = 60, 2 << 30  # of one run
@@ -21,19 +21,18 @@ class Studies:
     """Makes runs with a student's layer, confined as tests are; the same run is made once."""
 
     def __init__(self, tree, prefix, work, seconds):
-        """Builds the programs in `work`; complaint is the compiler's, or None. They are kept beside it."""
+        """Builds the programs of the tree in `work`; complaint is the compiler's, or None. They are kept beside it."""
         self.prefix, self.work, self.known = prefix, work.parent, {}
-        shutil.copytree(pathlib.Path(__file__).with_name("apart"), tree / "apart")
-        self.complaint = course.confined(["cmake", "-G", "Ninja", "-S", str(tree / "apart"), "-B",
-                                          str(work / "apart"), f"-DCMAKE_PREFIX_PATH={prefix}"], tree, prefix,
-                                         work, seconds) or course.confined(
-            ["ninja", "-C", str(work / "apart"), "-j2"], tree, prefix, work, seconds)
-        self.programs, self.layer = self.work / "programs", self.work / "layer"
+        place = str(work / "studies")
+        self.complaint = course.confined(
+            ["cmake", "-G", "Ninja", "-S", str(tree), "-B", place, "-DSANITIZE=OFF", f"-DCMAKE_PREFIX_PATH={prefix}"],
+            tree, prefix, work, seconds) or course.confined(["ninja", "-C", place, "-j2", "studies"], tree, prefix, work, seconds)
+        self.programs = self.work / "programs"
         if self.complaint is None:
             self.programs.mkdir()
-            for program in (self.programs / "decay_study", self.programs / "train_lm", self.layer):
-                shutil.copyfile(work / "apart" / program.name, program)
-                program.chmod(0o755)
+            for name in ("decay_study", "train_lm"):
+                shutil.copyfile(work / "studies" / name, self.programs / name)
+                (self.programs / name).chmod(0o755)
 
     def run(self, argv, files=()):
         """The summary.json that the program writes; Wrong with its last line where it writes none."""
@@ -43,39 +42,18 @@ class Studies:
             for name, text in files:
                 (place / name).write_text(text)
             limits = sandbox.Limits(seconds=SECONDS, memory=MEMORY, processes=128)
-            done, layer = self.beside_layer(
-                limits, lambda link: sandbox.run(
-                    [*argv, "--out", "out"], b"", str(place), [str(self.programs), self.prefix], limits,
-                    [str(place)], {"HOME": str(place), "TMPDIR": str(place), "LINK": "4"}, [link.fileno()]))
+            done = sandbox.run([*argv, "--out", "out"], b"", str(place), [str(self.programs), self.prefix], limits,
+                               [str(place)], {"HOME": str(place), "TMPDIR": str(place)})
             try:
                 self.known[question] = json.loads(course.text_of(place / "out/summary.json", LARGEST))
             except (course.Usage, ValueError):
-                said = done.why or layer.why and f"the layer: {layer.why}" or (
-                    done.output.strip().splitlines() or [f"it ended with {done.code}"])[-1]
+                said = done.why or (done.output.strip().splitlines() or [f"it ended with {done.code}"])[-1]
                 self.known[question] = report.Wrong(
                     f"another run of {pathlib.Path(argv[0]).name} writes no results: {said[:300]}")
         found = self.known[question]
         if isinstance(found, Exception):
             raise found
         return found
-
-    def beside_layer(self, limits, run):
-        """The Outcomes of run(link) and of the layer's process, whose socket is the link."""
-        link, theirs = socket.socketpair()
-        shown = sandbox.alone(str(self.layer))
-
-        def run_layer():
-            link.close()
-            return sandbox.run([str(self.layer)], b"", "/tmp", [str(self.layer)], limits,
-                               environment={"LINK": "4"}, more=[theirs.fileno()], system=shown)
-        layer = together.apart(run_layer)
-        theirs.close()
-        try:
-            done = run(link)
-        finally:
-            link.close()
-            ended = together.ended(*layer)
-        return done, ended
 
     def signal(self, config):
         flags = [

@@ -1,4 +1,4 @@
-"""Wrong forms of a11.cpp: name | a text that occurs once, in it «right→wrong». Reports: forgeries.py."""
+"""Wrong forms of a11.cpp: name | a text that occurs once, in it «right→wrong»."""
 MUTANTS = r"""
 no root; a root too many; times the root | «rsqrt(q + 1e-5→(1 / (q + 1e-5)→rsqrt(sqrt(q + 1e-5)→sqrt(q + 1e-5»
 no eps; eps of a hundredth; eps of another layer | rsqrt(q« + 1e-5→→ + 1e-2→ + 1e-8»

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 // Task 1.
@@ -17,64 +18,107 @@ Prediction predict(const Work& work, const Machine& machine) {
 // Task 2.
 namespace {
 
-// exp x = 2^n · exp f with n = round(x / ln 2) and |f| ≤ ln 2 / 2. No branch: a loop over it becomes vector
-// code.
-inline float exponential(float x) {
-  const float least = -104;               // exp of less is 0
-  const float magic = 12582912;           // 1.5 · 2^23: adding it rounds to a whole number
-  const float z = x < least ? least : x;  // NaN stays
-  const float shifted = std::fma(z, 1.44269504f, magic);
-  const float n = shifted - magic;
-  const float f = std::fma(n, 2.12194440e-4f, std::fma(n, -0.693359375f, z));  // ln 2 in two parts
-  float p = 1 / 5040.0f;  // Taylor's polynomial, degree 7
-  p = std::fma(p, f, 1 / 720.0f);
-  p = std::fma(p, f, 1 / 120.0f);
-  p = std::fma(p, f, 1 / 24.0f);
-  p = std::fma(p, f, 1 / 6.0f);
-  p = std::fma(p, f, 0.5f);
-  p = std::fma(p, f, 1.0f);
-  p = std::fma(p, f, 1.0f);
+// As many floats as a register holds, and their bits: vectors of the compiler, for any machine.
+#ifdef __AVX2__
+constexpr int64_t lanes = 8;
+#else
+constexpr int64_t lanes = 4;
+#endif
+typedef float Lanes __attribute__((vector_size(lanes * sizeof(float))));
+typedef int32_t Ints __attribute__((vector_size(lanes * sizeof(float))));
+typedef uint32_t Bits __attribute__((vector_size(lanes * sizeof(float))));
+
+inline Lanes all(float x) { return x - Lanes{}; }
+
+// The `count` numbers at x, and `rest` in the lanes that are left.
+inline Lanes load(const float* x, int64_t count, float rest) {
+  Lanes v = all(rest);
+  if (count == lanes)
+    std::memcpy(&v, x, sizeof v);
+  else
+    for (int64_t l = 0; l < count; ++l) v[l] = x[l];
+  return v;
+}
+
+inline void store(Lanes v, float* y, int64_t count) {
+  if (count == lanes)
+    std::memcpy(y, &v, sizeof v);
+  else
+    for (int64_t l = 0; l < count; ++l) y[l] = v[l];
+}
+
+// Calls f(c, count) for a row's blocks: count is `lanes`, but for the last one perhaps. Two at a time, so that the
+// processor has enough to do.
+template <class F>
+inline void each_block(int64_t width, F f) {
+  int64_t c = 0;
+  for (; c + 2 * lanes <= width; c += 2 * lanes) {
+    f(c, lanes);
+    f(c + lanes, lanes);
+  }
+  for (; c + lanes <= width; c += lanes) f(c, lanes);
+  if (c < width) f(c, width - c);
+}
+
+inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
+
+inline float sum_of(Lanes v) {
+  float sum = 0;
+  for (int64_t l = 0; l < lanes; ++l) sum += v[l];
+  return sum;
+}
+
+inline float largest_of(Lanes v) {
+  float largest = v[0];
+  for (int64_t l = 1; l < lanes; ++l) largest = v[l] > largest ? v[l] : largest;
+  return largest;
+}
+
+// exp x = 2^n · exp f with n = round(x / ln 2) and |f| ≤ ln 2 / 2.
+inline Lanes exponential(Lanes x) {
+  const Lanes least = all(-104);          // exp of less is 0
+  const Lanes magic = all(12582912);      // 1.5 · 2^23: adding it rounds to a whole number
+  const Lanes z = x < least ? least : x;  // NaN stays
+  const Lanes shifted = z * 1.44269504f + magic;
+  const Lanes n = shifted - magic;
+  const Lanes f = z - n * 0.693359375f + n * 2.12194440e-4f;  // ln 2 in two parts; the first product is exact
+  Lanes p = f * (1 / 5040.0f) + 1 / 720.0f;                   // Taylor's polynomial, degree 7
+  p = p * f + 1 / 120.0f;
+  p = p * f + 1 / 24.0f;
+  p = p * f + 1 / 6.0f;
+  p = p * f + 0.5f;
+  p = p * f + 1.0f;
+  p = p * f + 1.0f;
   // 2^n may be no normal number: two factors 2^(n/2).
-  const uint32_t power = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(magic);
-  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(power) >> 1);
-  return p * std::bit_cast<float>((half + 127) << 23) * std::bit_cast<float>((power - half + 127) << 23);
+  const Ints power = std::bit_cast<Ints>(shifted) - std::bit_cast<Ints>(magic), half = power >> 1;
+  const Bits first = std::bit_cast<Bits>(half + 127) << 23, second = std::bit_cast<Bits>(power - half + 127)
+                                                                     << 23;
+  return p * std::bit_cast<Lanes>(first) * std::bit_cast<Lanes>(second);
 }
 
 }  // namespace
 
 void expf_lanes(const float* x, float* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = exponential(x[i]);
+  each_block(n, [&](int64_t c, int64_t count) { store(exponential(load(x + c, count, 0)), y + c, count); });
 }
 
 // Task 3.
 namespace {
 
-constexpr int64_t lanes = 32;
-
-// Each lane has a maximum and a sum of its own; a block of lanes costs one exp(old − new maximum) a lane.
+// Each lane has a maximum and a sum of its own; a block costs one exp(old − new maximum) a lane.
 struct Online {
   float largest, sum;
 };
 
 Online online(const float* x, int64_t width) {
-  float largest[lanes], sum[lanes] = {};
-  std::fill_n(largest, lanes, std::numeric_limits<float>::lowest());
-  const int64_t whole = width / lanes * lanes;
-  for (int64_t c = 0; c < whole; c += lanes)
-    for (int64_t l = 0; l < lanes; ++l) {
-      const float v = x[c + l], now = v > largest[l] ? v : largest[l];
-      sum[l] = std::fma(sum[l], exponential(largest[l] - now), exponential(v - now));
-      largest[l] = now;
-    }
-  for (int64_t c = whole; c < width; ++c) {
-    const int64_t l = c - whole;
-    const float now = x[c] > largest[l] ? x[c] : largest[l];
-    sum[l] = sum[l] * exponential(largest[l] - now) + exponential(x[c] - now);
-    largest[l] = now;
-  }
-  Online all{*std::max_element(largest, largest + lanes), 0};
-  for (int64_t l = 0; l < lanes; ++l) all.sum += sum[l] * exponential(largest[l] - all.largest);
-  return all;
+  Lanes largest = all(std::numeric_limits<float>::lowest()), sum = all(0);
+  each_block(width, [&](int64_t c, int64_t count) {
+    const Lanes v = load(x + c, count, -std::numeric_limits<float>::infinity()), now = larger(v, largest);
+    sum = sum * exponential(largest - now) + exponential(v - now);
+    largest = now;
+  });
+  const float of_all = largest_of(largest);
+  return {of_all, sum_of(sum * exponential(largest - of_all))};
 }
 
 }  // namespace
@@ -83,7 +127,9 @@ void softmax(const float* x, float* y, int64_t rows, int64_t width) {
   for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
     const Online row = online(x, width);
     const float scale = 1 / row.sum;
-    for (int64_t c = 0; c < width; ++c) y[c] = exponential(x[c] - row.largest) * scale;
+    each_block(width, [&](int64_t c, int64_t count) {
+      store(exponential(load(x + c, count, 0) - row.largest) * scale, y + c, count);
+    });
   }
 }
 
@@ -91,13 +137,10 @@ void softmax(const float* x, float* y, int64_t rows, int64_t width) {
 namespace {
 
 float maximum(const float* x, int64_t width) {
-  float largest[lanes];
-  std::fill_n(largest, lanes, -std::numeric_limits<float>::infinity());
-  const int64_t whole = width / lanes * lanes;
-  for (int64_t c = 0; c < whole; c += lanes)
-    for (int64_t l = 0; l < lanes; ++l) largest[l] = x[c + l] > largest[l] ? x[c + l] : largest[l];
-  for (int64_t c = whole; c < width; ++c) largest[0] = x[c] > largest[0] ? x[c] : largest[0];
-  return *std::max_element(largest, largest + lanes);
+  const float least = -std::numeric_limits<float>::infinity();
+  Lanes largest = all(least);
+  each_block(width, [&](int64_t c, int64_t count) { largest = larger(load(x + c, count, least), largest); });
+  return largest_of(largest);
 }
 
 struct Sums {
@@ -106,23 +149,14 @@ struct Sums {
 
 // y = exp(x − largest), its sum and its squares' sum
 Sums exponentials(const float* x, float* y, int64_t width, float largest) {
-  float sum[lanes] = {}, squares[lanes] = {};
-  const int64_t whole = width / lanes * lanes;
-  for (int64_t c = 0; c < whole; c += lanes)
-    for (int64_t l = 0; l < lanes; ++l) {
-      const float e = exponential(x[c + l] - largest);
-      y[c + l] = e;
-      sum[l] += e;
-      squares[l] = std::fma(e, e, squares[l]);
-    }
-  for (int64_t c = whole; c < width; ++c) {
-    y[c] = exponential(x[c] - largest);
-    sum[c - whole] += y[c];
-    squares[c - whole] += y[c] * y[c];
-  }
-  Sums all{0, 0};
-  for (int64_t l = 0; l < lanes; ++l) all.first += sum[l], all.squares += squares[l];
-  return all;
+  Lanes sum = all(0), squares = all(0);
+  each_block(width, [&](int64_t c, int64_t count) {
+    const Lanes e = exponential(load(x + c, count, -std::numeric_limits<float>::infinity()) - largest);
+    store(e, y + c, count);
+    sum += e;
+    squares += e * e;
+  });
+  return {sum_of(sum), sum_of(squares)};
 }
 
 }  // namespace
@@ -146,18 +180,13 @@ void softmax_rms_norm_backward(const float* dy, const float* x, const float* wei
   std::fill_n(dweight, width, 0.0f);
   for (int64_t n = 0; n < rows; ++n, dy += width, x += width, dx += width) {
     const float scale = 1 / saved[n].sum, r = saved[n].rrms;
-    float dot[lanes] = {};
-    for (int64_t start = 0; start < width; start += lanes) {
-      const int64_t count = std::min(lanes, width - start);
-      for (int64_t l = 0; l < count; ++l) {
-        const float p = exponential(x[start + l] - saved[n].largest) * scale;
-        dx[start + l] = p;
-        dot[l] = std::fma(dy[start + l] * weight[start + l], p, dot[l]);
-      }
-    }
-    float total = 0;
-    for (int64_t l = 0; l < lanes; ++l) total += dot[l];
-    const float a = r * total / width, constant = width * a * eps * r * r;
+    Lanes dot = all(0);
+    each_block(width, [&](int64_t c, int64_t count) {
+      const Lanes p = exponential(load(x + c, count, 0) - saved[n].largest) * scale;
+      store(p, dx + c, count);
+      dot += load(dy + c, count, 0) * load(weight + c, count, 0) * p;
+    });
+    const float a = r * sum_of(dot) / width, constant = width * a * eps * r * r;
     for (int64_t c = 0; c < width; ++c) {
       const float p = dx[c];
       dweight[c] += dy[c] * p * r;

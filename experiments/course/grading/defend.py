@@ -13,12 +13,12 @@ from folders import printable
 
 WORDS = {"submission": dict(nargs="+"),
          "--out": dict(default="defend", type=pathlib.Path, metavar="DIR", help="where the pages are written (defend)"),
-         "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (bwrap; any: else landlock)"),
+         "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (bwrap; any: else container)"),
          "--build-seconds": dict(type=float, default=180, help="for building each program (180)")}
 QUESTIONS = 3
 FUNCTIONS, TRIES = 6, 3  # so many functions are changed, each so often
 SECONDS = 30             # for the public tests of a program, in one process
-ASSIGNMENTS = [f"a{number}" for number in range(1, 9)]
+ASSIGNMENTS = [*(f"a{number}" for number in range(1, 9)), "a12"]
 
 
 class Program:

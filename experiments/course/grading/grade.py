@@ -17,7 +17,7 @@ WORDS = {"submission": dict(nargs="+"),
          "--build-seconds": dict(type=float, default=180, help="for building it (180)"),
          "--driver-object": dict(help="the driver, compiled before: half the time (selftest)"),
          "--any-name": dict(action="store_true", help="do not check the names that it uses (selftest)"),
-         "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (bwrap; any: else landlock)"),
+         "--confine": dict(choices=[*sandbox.CONFINED, "any"], help="by what (bwrap; any: else container)"),
          "--public": dict(action="store_true", help="run only the public tests"),
          "--questions": dict(action="store_true", help="grade the written questions too, a point each"),
          "--student": dict(help="whose questions they are (default: as the submission's file key says)"),
@@ -327,12 +327,13 @@ def confine(assignment, key_file, prefix, asked, work):
     obstacle = sandbox.choose(asked)
     if obstacle:
         raise course.Usage(f"wanted bubblewrap to confine submissions, got {obstacle}; install it, allow "
-                           "user namespaces, or take what --confine landlock protects (operating.md)")
+                           "user namespaces, or grade each submission in a container of its own with --confine container (operating.md)")
     files = course.hidden_files(assignment) + ([pathlib.Path(key_file).resolve()] if key_file else [])
     seen = course.readable_to_submissions(files, [prefix, str(work)])
     if seen:
-        raise course.Usage(f"wanted hidden files that submissions cannot read, got {seen[0]}; keep the "
-                           f"course outside of {prefix} and of the system's folders")
+        repair = f"chmod 700 {course.ROOT}" if sandbox.chosen == "container" else (
+            f"keep the course outside of {prefix} and of the system's folders")
+        raise course.Usage(f"wanted hidden files that submissions cannot read, got {seen[0]}; {repair}")
 
 
 def main(arguments):

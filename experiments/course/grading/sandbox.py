@@ -2,7 +2,7 @@
 confined by one of CONFINED; all that it starts is killed after it."""
 import ctypes, functools, mmap, os, re, resource, shutil, signal, tempfile, time
 from dataclasses import dataclass
-import calls, landlock
+import calls
 
 KERNEL = ["/sys/devices/system", "/sys/fs/cgroup"]  # what processors and how much memory there are
 SYSTEM = ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", *KERNEL]
@@ -52,14 +52,14 @@ def by_bwrap(argv, folder, system, readable, writable):
             *argv]
 
 
-CONFINED = {"bwrap": by_bwrap, "landlock": None}
+CONFINED = {"bwrap": by_bwrap, "container": None}  # None: whoever has no bubblewrap has a container around the grader
 
 
 def obstacle(means):
     """Why programs cannot be confined by this here, or None."""
-    if means == "landlock" and not landlock.version():
-        return "this kernel has none"
-    if means != "landlock" and not shutil.which(means):
+    if means == "container" and os.geteuid():
+        return "wanted a grader that runs as root, so that submissions run as nobody"
+    if means != "container" and not shutil.which(means):
         return "not installed"
     done = run(["/bin/true"], b"", "/tmp", [], Limits(), means=means)
     return None if done.code == 0 else (done.output.strip().splitlines() or [f"ends with {done.code}"])[-1]
@@ -80,7 +80,7 @@ def choose(asked=None):
 
 def describe():
     how = {"bwrap": "namespaces by bubblewrap (files, processes, network, IPC, users)",
-           "landlock": f"Landlock {landlock.version()}; no namespaces: operating.md says what the machine shows"}
+           "container": "the container that the grader runs in; operating.md says what it shows"}
     own = ["own user"] if os.geteuid() == 0 else []
     return ", ".join(["limits", "a list of system calls", *own, how[chosen]])
 
@@ -297,7 +297,6 @@ def enter(means, argv, folder, system, readable, writable, environment, tasks):
     else:
         os.chdir(folder)
         resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
-        landlock.lock([*system, *DEVICES, "/proc", *readable], writable)
         calls.confine(system == SYSTEM)
     os.execve(argv[0], argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
                               "OMP_NUM_THREADS": "1", **environment})

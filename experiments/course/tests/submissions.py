@@ -15,7 +15,7 @@ file has its own. `a forged run`: a report of a training whose loss is said to b
 in too. `builds for ever`: ended after 10 s, for once. `at start`, `at end`: the statements below are those of
 a constructor or a destructor of the program. {results}, {course} and {victim} become the paths of
 results.json, of the course's folder and of a file that belongs to the grader's user."""
-import pathlib, re
+import json, pathlib, re
 import course, grade, marked, points
 
 FIRST = (course.ROOT / "hostile/first.h").read_text()
@@ -27,6 +27,23 @@ def reference(assignment, prefix, folder):
     if not assignment.checker:
         return assignment.folder
     return course.module_of(assignment.name, "honest.py").made(None, prefix, pathlib.Path(folder) / "honest")
+
+
+def edited(at, file, keys, change):
+    """A value of a run's summary.json becomes another: it."""
+    summary = json.loads((at / file).read_text())
+    place = summary
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = change(place[keys[-1]])
+    (at / file).write_text(json.dumps(summary))
+    return place[keys[-1]]
+
+
+def number_and_run(at):
+    """The loss of a training of a11, in the run and in the report, is said to be less than it was."""
+    value, report = edited(at, "runs/lm/summary.json", ("measured", "val_loss", "mean"), lambda v: v - 0.05), at / "report.md"
+    report.write_text(re.sub(r"(?m)^\| mine, mean \| \S+ \|", f"| mine, mean | {value:.5g} |", report.read_text()))
 
 
 class Submission:

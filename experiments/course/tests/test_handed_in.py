@@ -355,7 +355,7 @@ def test_the_plan_of_the_term_names_what_exists():
             stated = re.findall(r"(?s)Estimate: ([\d]+(?: to [\d]+)?) hours", "".join(
                 (course.ROOT / name / "handout.md").read_text() for name in names(due)))
             assert not due.strip() or len(names(due)) > 1 or not stated or "tasks" in due or hours.strip() == stated[0], week
-    shares = re.search(r"(?s)a1 to a6 (\d+) % each, a7 (\d+), a8 (\d+), one of a9 to a11 (\d+), written questions (\d+), three\s"
+    shares = re.search(r"(?s)a1 to a6 (\d+) % each, a12 (\d+), a7 (\d+), a8 (\d+), one of a9 to a11 (\d+), written questions (\d+), three\s"
                        r"lines of one's own defended (\d+)\.", text)
     assert 6 * int(shares[1]) + sum(map(int, shares.groups()[1:])) == 100
     a7 = course.Assignment("a7").points

@@ -1,13 +1,11 @@
-"""Every submission of hostile/ leaves a valid results.json, gains nothing, tells nothing and leaves nothing,
-by every means of confinement that works here and, where root runs this, as nobody and as an ordinary user."""
+"""Every submission of hostile/ leaves a valid results.json, gains nothing, tells nothing and leaves nothing, confined by
+bubblewrap, and, where root runs this, as nobody and as an ordinary user."""
 import concurrent.futures, json, os, pathlib, re, shutil, subprocess, sys, tempfile, time
 import pytest
 import course, points, sandbox, submissions, tensors
 
 USER = 54321  # an ordinary user, where root runs the tests
-# Beside all of them by the best means: some by Landlock, and as an ordinary user.
-BY_LANDLOCK = ["demangling_bomb", "uses_a_fused_loss", "files", "new_namespaces", "reads_hidden_tests",
-               "system_calls", "page_cache", "locks"]
+# Beside all of them: some as an ordinary user.
 AS_USER = ["demangling_bomb", "uses_a_fused_loss", "reads_hidden_tests", "system_calls", "page_cache"]
 # All that a hidden test may say, in our words.
 HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|not run: 2 tests of this function took too long already|"
@@ -17,11 +15,8 @@ HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|n
                     r"an error counts where another test of its task passes|the program was stopped|the program ended without an answer|the program ended: (rank \d: )?(no reason known|wrote more than it may|too slow|"
                     r"not done after 1 s|took more than 2048 MiB of memory|crashed \(.*\)|aborted \(.*\)))(; hint: .*)?")
 ROOT = os.geteuid() == 0
-MEANS = [means for means in sandbox.CONFINED if sandbox.obstacle(means) is None]
 SUBMISSIONS = {path.stem: submissions.Submission(path) for path in sorted(course.ROOT.glob("hostile/*.cpp"))}
-# Each as this user by the best means; some by every means, as root and as an ordinary user.
-PLAN = [(name, means, user) for user in ([None, USER] if ROOT else [None]) for means in MEANS
-        for name in (AS_USER if user else BY_LANDLOCK if means != MEANS[0] else SUBMISSIONS)]
+PLAN = [(name, user) for user in ([None, USER] if ROOT else [None]) for name in (AS_USER if user else SUBMISSIONS)]
 
 
 def secret_lines(assignment):
@@ -64,7 +59,7 @@ def driver_objects(names, prefix, folder):
     return objects
 
 
-def try_one(submission, prefix, driver, honest, means, user):
+def try_one(submission, prefix, driver, honest, user):
     """(what is wrong, what was printed in one line)"""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -73,10 +68,10 @@ def try_one(submission, prefix, driver, honest, means, user):
         if submission.forged:
             shutil.copytree(honest, folder, ignore=shutil.ignore_patterns("build", "*.h5"),
                             dirs_exist_ok=True)
-            course.module_of(submission.assignment.name, "forgeries.py").number_and_run(folder, None)
+            submissions.number_and_run(folder)
         submission.write(folder, {"{results}": out, "{course}": course.ROOT, "{victim}": victim})
         argv = [course.ROOT / "course", "grade", submission.assignment.name, folder, "--prefix", prefix,
-                "--out", out, "--seconds", "1", "--driver-object", driver, "--confine", means,
+                "--out", out, "--seconds", "1", "--driver-object", driver, "--confine", "bwrap",
                 *submission.options]
         if user:
             for path in (folder, victim):
@@ -141,9 +136,8 @@ def owner(path):
 
 @pytest.fixture(scope="module")
 def tried(pytestconfig, prefix):
-    """{(name, means, user): what became of it}; some at a time. In the end nothing of them may be left."""
-    assert MEANS, "wanted bubblewrap or Landlock to confine submissions, none works here"
-    sandbox.choose(MEANS[0])
+    """{(name, user): what became of it}; some at a time. In the end nothing of them may be left."""
+    assert not sandbox.choose("bwrap"), sandbox.choose("bwrap")
     chosen = pytestconfig.getoption("--chosen").split() or SUBMISSIONS
     plan = [entry for entry in PLAN if entry[0] in chosen]
     graders = [sandbox.NOBODY, USER] if ROOT else []
@@ -151,31 +145,29 @@ def tried(pytestconfig, prefix):
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(
             os.cpu_count() + 1) as pool:
         pathlib.Path(folder).chmod(0o755)
-        drivers = driver_objects({SUBMISSIONS[name].assignment.name for name, _, _ in plan}, prefix,
+        drivers = driver_objects({SUBMISSIONS[name].assignment.name for name, _ in plan}, prefix,
                                  pathlib.Path(folder))
-        forged = [SUBMISSIONS[name].assignment for name, _, _ in plan if SUBMISSIONS[name].forged][:1]
+        forged = [SUBMISSIONS[name].assignment for name, _ in plan if SUBMISSIONS[name].forged][:1]
         honest = submissions.reference(forged[0], prefix, folder) if forged else None
-        yield {(name, means, user): pool.submit(try_one, SUBMISSIONS[name], prefix,
-                                                drivers[SUBMISSIONS[name].assignment.name], honest, means,
-                                                user) for name, means, user in plan}
+        yield {(name, user): pool.submit(try_one, SUBMISSIONS[name], prefix, drivers[SUBMISSIONS[name].assignment.name], honest,
+                                         user) for name, user in plan}
     # An ordinary user, who is no grader of ours, has other processes, which come and go.
     assert not left_after(10, graders, before), "no shared memory, queue, process, file is left"
 
 
-@pytest.mark.parametrize("name_of,means,user", PLAN)
-def test_a_hostile_submission_gains_tells_and_changes_nothing(name_of, means, user, tried):
-    if (name_of, means, user) not in tried:
+@pytest.mark.parametrize("name_of,user", PLAN)
+def test_a_hostile_submission_gains_tells_and_changes_nothing(name_of, user, tried):
+    if (name_of, user) not in tried:
         pytest.skip("not named")
-    wrong, first, seconds = tried[name_of, means, user].result()
+    wrong, first, seconds = tried[name_of, user].result()
     assert not wrong, f"{first} ({seconds:.0f} s)"
 
 
-@pytest.mark.parametrize("means", MEANS)
-def test_a_program_that_fills_the_disk_is_stopped(means, folder):
+def test_a_program_that_fills_the_disk_is_stopped(folder):
     place = course.own_folder(folder / "place")
     script = "while :; do n=$((n + 1)); head -c 8000000 /dev/zero > file$n; done"
     done = sandbox.run(["/bin/sh", "-c", script], b"", str(place), [],
-                       sandbox.Limits(seconds=60, disk=64 << 20), [str(place)], means=means)
+                       sandbox.Limits(seconds=60, disk=64 << 20), [str(place)], means="bwrap")
     assert done.why == "wrote more than 64 MiB to the disk"
 
 

@@ -23,25 +23,25 @@ float power_of_two(int32_t n) {
   return y;
 }
 
-inline float exponential(float x) {
+inline float exp_of(float x) {
   const float z = -104.0f > x ? -104.0f : x;
   const float moved = z * 1.44269504f + 12582912.0f, n = moved - 12582912.0f;  // 1.5 · 2^23
-  const float f = std::fma(n, 2.12194440e-4f, std::fma(n, -0.693359375f, z));
-  float p = std::fma(1.9875691500e-4f, f, 1.3981999507e-3f);
-  p = std::fma(p, f, 8.3334519073e-3f);
-  p = std::fma(p, f, 4.1665795894e-2f);
-  p = std::fma(p, f, 1.6666665459e-1f);
-  p = std::fma(p, f, 5.0000001201e-1f);
-  p = std::fma(p, f * f, f) + 1.0f;
+  const float f = z - n * 0.693359375f + n * 2.12194440e-4f;
+  float p = 1.9875691500e-4f * f + 1.3981999507e-3f;
+  p = p * f + 8.3334519073e-3f;
+  p = p * f + 4.1665795894e-2f;
+  p = p * f + 1.6666665459e-1f;
+  p = p * f + 5.0000001201e-1f;
+  p = p * (f * f) + f + 1.0f;
   const int32_t whole = bits_of(moved) - bits_of(12582912.0f), half = whole >> 1;
   return p * power_of_two(half) * power_of_two(whole - half);
 }
 
-// Of `size` numbers at a time, each with a place of its own; `join` is + or the larger.
+// Of `size` numbers at a time, each with a place of its own; `join` is + or the bigger.
 constexpr int64_t size = 32;
 constexpr auto itself = [](float v) { return v; };
 constexpr auto squared = [](float v) { return v * v; };
-constexpr auto larger = [](float a, float b) { return b > a ? b : a; };
+constexpr auto bigger = [](float a, float b) { return b > a ? b : a; };
 template <typename Take, typename Join>
 float joined(const float* x, int64_t width, float start, Take take, Join join) {
   float all[size];
@@ -58,8 +58,8 @@ float joined(const float* x, int64_t width, float start, Take take, Join join) {
 void softmax_rms_norm(const float* x, const float* weight, float* y, Row* saved, int64_t rows, int64_t width,
                       float eps) {
   for (int64_t n = 0; n < rows; ++n, x += width, y += width) {
-    const float largest = joined(x, width, -std::numeric_limits<float>::infinity(), itself, larger);
-    for (int64_t c = 0; c < width; ++c) y[c] = exponential(x[c] - largest);
+    const float largest = joined(x, width, -std::numeric_limits<float>::infinity(), itself, bigger);
+    for (int64_t c = 0; c < width; ++c) y[c] = exp_of(x[c] - largest);
     const float sum = joined(y, width, 0, itself, std::plus<>()),
                 squares = joined(y, width, 0, squared, std::plus<>());
     saved[n] = {largest, sum, 0};
