@@ -34,10 +34,11 @@ Limit limit_of_untrusted() {
 
 std::vector<std::string> limited(const std::string& program, const std::vector<std::string>& arguments,
                                  const Limit& most, int threads) {
-  // The shell sets the limits and becomes the program.
+  // The shell sets the limits and becomes the program. At a soft limit of time it gets SIGXCPU, at a hard one SIGKILL, which
+  // says nothing of the cause.
   const bool watched = address_space() > most.bytes;
   std::vector<std::string> words{"-c",
-                                 "ulimit -v $1; ulimit -t $2; shift 2; exec \"$@\"",
+                                 "ulimit -v $1; ulimit -S -t $2; shift 2; exec \"$@\"",
                                  "sh",
                                  watched ? "unlimited" : limit(most.bytes, RLIMIT_AS, 1024),
                                  limit(most.seconds * threads, RLIMIT_CPU, 1),

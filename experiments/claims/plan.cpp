@@ -310,9 +310,11 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
         "{}: {} took more than the {:.0f} s that are left of the hour that a file of your own may take; choose smaller "
         "sizes, or --allow_large",
         planned.where, planned.program, most->seconds);
-  if (most && finished.code == 2 && complaint.find("out of memory") != std::string::npos)
-    complaint +=
-        fmt::format(", or --allow_large: a file of your own may take {:.1f} GiB", most->bytes / (1 << 30));
+  // A tensor that the system refuses says so; what else takes memory ends with the second of these.
+  const bool refused = complaint.find(" memory: the system refused") != std::string::npos;
+  if (most && finished.code == 2 && (refused || complaint.find("out of memory") != std::string::npos))
+    complaint += fmt::format("{}, or --allow_large: a file of your own may take {:.1f} GiB",
+                             refused ? "; choose smaller sizes" : "", most->bytes / (1 << 30));
   if (finished.code == 3) return {.summary = Json(), .complaint = complaint, .cannot_run = true};
   if (finished.code == 2 && !planned.shipped)
     return {.summary = Json(), .complaint = complaint, .refused = true};

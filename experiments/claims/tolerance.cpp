@@ -26,8 +26,9 @@ Tolerance chosen(TomlTable& part, const char* field, const std::vector<Choice>& 
 }
 
 Tolerance better(TomlTable& part) {
-  const Phrase than_0{"better: any difference counts, with no margin", "“更优”：有差别即可，不设余量"},
-      than_1{"better: any quotient beyond 1 counts, with no margin", "“更优”：比值越过 1 即可，不设余量"};
+  const Phrase than_0{"better: beyond 0; a difference within the margin is none",
+                      "“更优”：越过 0；在余量之内则无差别"},
+      than_1{"better: beyond 1; a quotient within the margin is none", "“更优”：越过 1；在余量之内则无差别"};
   return chosen(part, "better",
                 {{"above 0", {just_above(0), infinity, than_0}},
                  {"below 0", {-infinity, just_below(0), than_0}},

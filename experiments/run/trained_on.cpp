@@ -105,7 +105,7 @@ Json trained_json(const std::vector<TrainedOn>& entries, const Json& summary) {
   for (const size_t i : used) {
     if (i == entries.size()) continue;
     std::string english = text(entries[i].en, false);
-    if (english.starts_with("1 blocks ")) english.erase(std::strlen("1 block"), 1);
+    if (english.starts_with("1 blocks")) english.erase(std::strlen("1 block"), 1);
     json.push_back({{"of", parts[i]}, {"en", english}, {"zh", text(entries[i].zh, true)}});
   }
   return json;

@@ -14,7 +14,7 @@
 namespace isobar {
 
 // The first entry whose `of` is part of a value's key is that value's; a value without an entry, or with an entry
-// without sentences, needs no training. In all three texts {name} is a setting of the run, {corpus} the text that it
+// without sentences, needs no training. In each of them {name} is a setting of the run, {corpus} the text that it
 // read, {digits} its images, and {data} whichever of the two it read.
 struct TrainedOn {
   std::string of = {}, en = {}, zh = {};

@@ -196,15 +196,16 @@ TEST_CASE("a word of tolerance has one bound and one reason in every file") {
     const char* bound;
     double low, high;
     const char *word, *why, *why_zh;
-  } words[] = {{"about = 2", 1.8, 2.2, "about", "about 2: a tenth to either side", "“约” 2：两侧各十分之一"},
-               {"about = -2\nwhy = \"theory\"", -2.2, -1.8, "about",
-                "theory; about -2: a tenth to either side", "“约” -2：两侧各十分之一"},
-               {"better = \"below 1\"", -infinity, 1, "better",
-                "better: any quotient beyond 1 counts, with no margin", "“更优”：比值越过 1 即可，不设余量"},
-               {"better = \"above 0\"", 0, infinity, "better",
-                "better: any difference counts, with no margin", "“更优”：有差别即可，不设余量"},
-               {"as_good = \"share\"", -0.01, 0.01, "as_good", "as good: within a hundredth of the whole",
-                "“相当”：与全部之比相差不超过百分之一"}};
+  } words[] = {
+      {"about = 2", 1.8, 2.2, "about", "about 2: a tenth to either side", "“约” 2：两侧各十分之一"},
+      {"about = -2\nwhy = \"theory\"", -2.2, -1.8, "about", "theory; about -2: a tenth to either side",
+       "“约” -2：两侧各十分之一"},
+      {"better = \"below 1\"", -infinity, 1, "better",
+       "better: beyond 1; a quotient within the margin is none", "“更优”：越过 1；在余量之内则无差别"},
+      {"better = \"above 0\"", 0, infinity, "better",
+       "better: beyond 0; a difference within the margin is none", "“更优”：越过 0；在余量之内则无差别"},
+      {"as_good = \"share\"", -0.01, 0.01, "as_good", "as good: within a hundredth of the whole",
+       "“相当”：与全部之比相差不超过百分之一"}};
   for (const auto& wanted : words) {
     CAPTURE(wanted.bound);
     const Part read = part(wanted.bound);
@@ -215,13 +216,13 @@ TEST_CASE("a word of tolerance has one bound and one reason in every file") {
     CHECK(read.why.zh == wanted.why_zh);
   }
   CHECK(part("at_most = 0.9\nwhy = \"w\"").word.empty());
-  // Better is beyond 0 or 1, and neither is.
+  // Better is beyond 0 or 1, and neither is: there is no difference.
   const std::vector<double> equal(5, 1.0);
   const Predicate below = part("better = \"below 1\"").predicate,
                   above = part("better = \"above 1\"").predicate;
   for (Predicate predicate : {below, above}) {
     predicate.rule = Rule::every_seed;  // counts; mean reads no equal values
-    CHECK(read(predicate, spread_of(equal), 1).outcome == PartOutcome::fails);
+    CHECK(read(predicate, spread_of(equal), 1).outcome == PartOutcome::equal);
   }
   CHECK(text_of(below).en == "mean below 1");
   CHECK(text_of(above).zh == "均值大于 1");

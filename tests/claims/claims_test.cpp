@@ -23,8 +23,9 @@ using namespace isobar::claims;
 double bearing_out(const Part& part) {
   const Predicate& p = part.predicate;
   if (p.low == p.high) return p.low;
-  if (p.low == -infinity) return p.log ? p.high / 2 : p.high - 1e-6 * (1 + std::abs(p.high));
-  if (p.high == infinity) return p.low + 1e-6 * (1 + std::abs(p.low));
+  // Farther from a bound than the margin, within which there is no difference.
+  if (p.low == -infinity) return p.log ? p.high / 2 : p.high - 2 * p.margin - 1e-6 * (1 + std::abs(p.high));
+  if (p.high == infinity) return p.low + 2 * p.margin + 1e-6 * (1 + std::abs(p.low));
   return std::midpoint(p.low, p.high);
 }
 double contradicting(const Part& part) {

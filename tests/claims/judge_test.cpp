@@ -233,7 +233,7 @@ TEST_CASE("a claim's row says what its nets were trained on, each net once") {
   runs.summaries["r"].erase("trained");
   CHECK(to_json(judge(claim, runs))["trained_on"] ==
         "its run does not say on what; the text's size: 12 × 768");
-  CHECK(judge(claim, runs).where == "small nets, this setting");
+  CHECK(judge(claim, runs).where == "small nets, one setting");
   runs.summaries["r"]["trained"] = Json::array();
   CHECK(judge(claim, runs).where == "before training");
   // The first entry that is part of the key counts.
@@ -249,9 +249,10 @@ TEST_CASE("a claim's row says what its nets were trained on, each net once") {
 
 TEST_CASE("what a function is holds in any net, and what it makes of normal numbers before training") {
   const auto where_of = [](const std::string& study, const std::string& key) {
-    const Claim claim = claim_of({key}, {.rule = Rule::every_seed, .high = 1});
+    const Claim claim = claim_of({key.c_str()}, {.rule = Rule::every_seed, .high = 1});
     Runs runs;
-    runs.summaries["r"] = {{"program", study}, {"measured", {{key, same_for_all_seeds(0)}}}};
+    runs.summaries["r"] = {
+        {"program", study}, {"trained", Json::array()}, {"measured", {{key, same_for_all_seeds(0)}}}};
     return judge(claim, runs).where;
   };
   CHECK(where_of("norm_properties", "shift.layernorm.change") == "any net");

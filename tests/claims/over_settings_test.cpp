@@ -55,7 +55,9 @@ TEST_CASE("the design has sixteen settings, each once, and is balanced") {
     for (size_t level = 0; level < factor.levels.size(); ++level)
       CHECK(std::ranges::count(factor.of_setting, level) >= 4);
   std::vector<SettingsFactor> mixed = design();
-  std::swap(mixed[optimizer].of_setting[0], mixed[optimizer].of_setting[1]);
+  size_t other = 1;  // a setting with another optimizer than the first
+  while (level_in(other, optimizer) == level_in(0, optimizer)) ++other;
+  std::swap(mixed[optimizer].of_setting[0], mixed[optimizer].of_setting[other]);
   CHECK(message_of([&] { check_balanced(mixed, 16); }).find("are not balanced") != std::string::npos);
   CHECK(message_of([] { check_balanced(design(), 15); }) ==
         "settings: the factor 'weights' has 16 of the 15 settings");

@@ -362,10 +362,11 @@ TEST_CASE("a run of a user's file ends at its limits, and says how to go beyond 
   if (run_child(shell, claims::limited(shell, {"-c", "ulimit -v"}, small, 2)).out.starts_with("unlimited"))
     return skip("no limit of memory holds under a sanitizer, which takes terabytes");
   planned.arguments = {"--seeds", "1", "--width", "16384"};
-  CHECK(
-      complaint_of(small) ==
-      "mine.toml, line 8: decay_study: out of memory; choose smaller sizes, or --allow_large: a file of your own may "
-      "take 0.5 GiB");
+  const std::string complaint = complaint_of(small);
+  CAPTURE(complaint);
+  CHECK(complaint.starts_with("mine.toml, line 8: decay_study: "));
+  CHECK(holds(complaint, "memory"));
+  CHECK(holds(complaint, "; choose smaller sizes, or --allow_large: a file of your own may take 0.5 GiB"));
 }
 
 TEST_CASE("the time to go follows from the kept times and from how fast this machine is") {

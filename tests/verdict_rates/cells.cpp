@@ -318,7 +318,7 @@ const std::vector<SettingsFactor>& design() {
 
 enum Factors { weights, embedding, optimizer, text, steps };  // as the design has them
 
-bool has(size_t setting, Factors factor, const char* level) {
+bool has(size_t setting, Factors factor, const std::string& level) {
   const SettingsFactor& of = design()[static_cast<size_t>(factor)];
   return of.levels[of.of_setting[setting]].en == level;
 }
@@ -330,7 +330,7 @@ const std::vector<Across>& comparisons() {
   using Mean = std::function<double(size_t, Random&)>;
   static const std::vector<Across> all = [] {
     const Mean none = [](size_t, Random&) { return 0.0; };
-    const auto only = [](Factors factor, const char* level, double sds, double else_sds = 0) {
+    const auto only = [](Factors factor, const std::string& level, double sds, double else_sds = 0) {
       return Mean([=](size_t i, Random&) { return has(i, factor, level) ? sds : else_sds; });
     };
     const auto everywhere = [](double sds, double scatter = 0) {
@@ -362,13 +362,13 @@ const std::vector<Across>& comparisons() {
       add("no effect, five times the sd on one text", none, right_of_none, -1,
           [](size_t i) { return has(i, text, "Tiny Shakespeare") ? 1.0 : 5.0; });
       add("no effect, five times the sd in long trainings", none, right_of_none, -1,
-          [=](size_t i) { return has(i, steps, long_steps.c_str()) ? 5.0 : 1.0; });
+          [=](size_t i) { return has(i, steps, long_steps) ? 5.0 : 1.0; });
       for (const double sds : {2.0, 4.0, 10.0}) {
         const std::string size = fmt::format("{:g} sd ", sds);
         add(size + "with Muon alone", only(optimizer, "Muon", sds), right_of_one, optimizer);
         add(size + "with the largest weights alone", only(weights, "1.6/√width", sds), right_of_one, weights);
-        add(size + "in long trainings alone", only(steps, long_steps.c_str(), sds), right_of_one, steps);
-        add(size + "in short trainings alone", only(steps, short_steps.c_str(), sds), right_of_one, steps);
+        add(size + "in long trainings alone", only(steps, long_steps, sds), right_of_one, steps);
+        add(size + "in short trainings alone", only(steps, short_steps, sds), right_of_one, steps);
         add(size + "in one odd setting", odd(sds), margin > 0 && sds <= 4 ? equal : too_few_seeds);
         add(size + "with Muon, as much less with AdamW", only(optimizer, "Muon", sds, -sds), depends,
             optimizer);
