@@ -104,6 +104,12 @@ void plot(Run& run, const Findings& found, double margin) {
   run.plot(plot);
 }
 
+// The number of layers after which it is dead; infinite where within 1000 it is not, NaN where there is none at all (0/0).
+double death_of(const Deep& deep, int64_t Deep::*layers, double Depth::*value) {
+  if (std::isnan(deep.depths.back().*value)) return NAN;
+  return deep.*layers == 0 ? claims::infinity : static_cast<double>(deep.*layers);
+}
+
 void measure_side(Run& run, const std::string& key, const Side& side, const Spread& steps) {
   const auto measured = [&](const char* name, const auto& value) {
     run.measured(key + name, spread_over(side.trained, value));
@@ -121,6 +127,8 @@ void measure_side(Run& run, const std::string& key, const Side& side, const Spre
     run.measured(fmt::format("{}.layers_{}.signal", key, layers), signal);
     run.measured(fmt::format("{}.layers_{}.gradient", key, layers), gradient);
   }
+  run.measured(key + ".signal_dies", death_of(side.deep, &Deep::signal_dies, &Depth::signal));
+  run.measured(key + ".gradient_dies", death_of(side.deep, &Deep::gradient_dies, &Depth::gradient));
   run.measured(key + ".parameters", static_cast<double>(side.trained.front().parameters));
 }
 
@@ -203,8 +211,9 @@ std::vector<Row> rows_of(const Findings& found) {
   };
   const auto dies = [](int64_t Deep::*layers, double Depth::*value) {
     return [=](const Side& side) {
-      if (std::isnan(side.deep.depths.back().*value)) return std::string("no signal");  // 0 over 0
-      return side.deep.*layers == 0 ? std::string("more than 1000") : fmt::format("{}", side.deep.*layers);
+      const double death = death_of(side.deep, layers, value);
+      if (std::isnan(death)) return std::string("no signal");
+      return std::isfinite(death) ? fmt::format("{}", death) : std::string("more than 1000");
     };
   };
   add({"signal, 8, 100, 1000 layers", "8、100、1000 层后的信号"}, at_depths(&Depth::signal));

@@ -15,6 +15,7 @@ void Config::fields(Fields& f) {
   f("margin", margin, "nats: smaller differences are equal", above(0));
   f("max_pairs", max_pairs, "pairs of trainings after which the duel ends undecided", at_least(1));
   f("share", share, "of the error rate of 1 %; `isobar duel --ledger` sets it", between(1e-8, 1));
+  f("shared", shared, "file of B's trainings that duels share; `isobar duel --ledger` and --table set it");
   f("seeds", seeds, "trainings of each learning rate in the search for the best one", at_least(1));
   f("learning_rate", learning_rate, "of both; 0: each has the best one of its own search", between(0, 1));
   f("steps", steps, "of each training", at_least(1));

@@ -18,6 +18,7 @@ struct Config : HasFields {
   int64_t steps = 250, n_layer = 4, width = 64, block_size = 64, batch_size = 8, eval_iters = 20;
   int64_t train_tokens = 0;
   bool looks_closer = false;  // no field: whether trainings end with what Trained::closer has
+  std::string shared = "";    // trainings of B (shared_trainings.h)
   double share = 1;           // of the error rate of 1 %: a search divides it among its duels (ledger.h)
 
   void fields(Fields& f) override;

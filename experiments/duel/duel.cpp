@@ -18,6 +18,7 @@
 #include "../run/output_file.h"
 #include "../run/program.h"
 #include "answer.h"
+#include "shared_trainings.h"
 #include "why.h"
 
 using namespace isobar;
@@ -27,13 +28,23 @@ namespace {
 
 constexpr int64_t gain_pairs = 4;  // pairs of the experiment of equal gains
 
-const std::vector<std::string> free_settings = {"margin", "max_pairs",
-                                                "share"};  // they decide no training's bits
+// They decide no training's bits.
+const std::vector<std::string> free_settings = {"margin", "max_pairs", "share", "shared"};
 
 // Trainings are a killed run's, and this one's, where this is the same.
 GridOptions options_of(const Findings& found) {
   return {.free = free_settings,
           .of = {{"a", fingerprint(found.a.contestant)}, {"b", fingerprint(found.b.contestant)}}};
+}
+
+// What decides the trainings of B, which other duels with the same B share.
+Json all_that_decides_b(const Run& run, const Findings& found) {
+  Json config = run.config();
+  for (const std::string& name : free_settings) config.erase(name);
+  config.erase("a");
+  return {{"config", config},
+          {"b", fingerprint(found.b.contestant)},
+          {"provenance", provenance(isobar_sources(), run.environment().value("data", Json::object()))}};
 }
 
 // Best rates, each on its own; and how many trainings of a search there may be, to say how long it takes.
@@ -138,9 +149,15 @@ void study(Run& run, const Config& config) {
   run.say("{} against {} on {}: {} wide, {} layers, {} steps of {}; {}\n", found.a.label(), found.b.label(),
           task->name(), config.width, config.n_layer, config.steps, config.optimizer, workers(run.ranks()));
 
+  SharedTrainings shared(config.shared, all_that_decides_b(run, found));
   const auto train = [&](const Training& training) {
+    const bool shares = training.side == 1 && training.gain == 1;
+    if (const auto there = shares ? shared.find(training) : std::nullopt) return *there;
     const Contestant& contestant = (training.side == 0 ? found.a : found.b).contestant;
-    return task->train(training.gain == 1 ? contestant : with_gain(contestant, training.gain), training);
+    Trained trained =
+        task->train(training.gain == 1 ? contestant : with_gain(contestant, training.gain), training);
+    if (shares) shared.add(training, trained);
+    return trained;
   };
   Trainings trainings(run, options_of(found), train);
   say_how_long(run, config, *task, found, trainings.at_a_time());
@@ -177,8 +194,12 @@ void study(Run& run, const Config& config) {
   };
   const double turn_seconds =
       std::min(2e-2, 1e-4 * static_cast<double>(config.steps));  // short for short duels
-  if (run.writes())
-    costs = cost_rows(costs_of(found.a.contestant, found.b.contestant, make_step, turn_seconds));
+  if (run.writes()) {
+    const Costs measured = costs_of(found.a.contestant, found.b.contestant, make_step, turn_seconds);
+    costs = cost_rows(measured);
+    run.timing()["a_over_b"] = {
+        {"step", measured.step.median}, {"norm", measured.norm.median}, {"busy", measured.busy}};
+  }
   record(run, found, config.margin, rows, costs);
   print(run, found, config.margin, rows, costs);
   // An open duel continues with more pairs.
@@ -217,8 +238,9 @@ int main(int argc, char** argv) {
       .name = "duel",
       .about = "Which norm trains better, by how much, and why?",
       .example =
-          "duel dyt dyt_sqrtd\nduel rmsnorm post.rmsnorm --task digits\n"
-          "duel rmsnorm \"--norm layernorm --bias\" --margin 0.05 -o duel.html",
+          "duel rmsnorm \"--norm layernorm --bias\" --task digits -o duel.html\n"
+          "isobar duel dyt rmsnorm --ledger search.toml   a search of many duels\n"
+          "isobar duel --table experiments/norms.toml     a table of norms",
       .page = "duel/README.md",
       .trained =
           {{.of = ".start"},
@@ -235,7 +257,7 @@ int main(int argc, char** argv) {
       .output = &output,
       .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "learning_rate"},
       .shares = true,
-      .goes_on = MayDiffer{.settings = {"margin", "share"}, .may_grow = {"max_pairs"}},
+      .goes_on = MayDiffer{.settings = {"margin", "share", "shared"}, .may_grow = {"max_pairs"}},
       .settle = take_words,
       .check = [&] { config.check_together(); }};
   const int code = run_program(program, config, argc, kept.data(), [&](Run& run) {

@@ -53,9 +53,12 @@ std::string program_with(const std::vector<duel::OwnNorm>& norms) {
 }  // namespace
 
 int duel(const Words& given) {
-  if (std::ranges::any_of(given,
-                          [](auto& word) { return word == "--ledger" || word.starts_with("--ledger="); }))
-    return search(given);
+  const auto has = [&](const std::string& flag) {
+    return std::ranges::any_of(given,
+                               [&](auto& word) { return word == flag || word.starts_with(flag + "="); });
+  };
+  if (has("--ledger")) return search(given);
+  if (has("--table")) return table(given);
   const Words words = duel::with_contestants_kept(given);
   return exit_code_of(name, stderr, [&] {
     const Words headers = headers_in(words);

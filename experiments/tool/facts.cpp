@@ -1,7 +1,10 @@
 // isobar facts: what documents say of claims, runs and studies, as one JSON (page/facts.h).
 #include "../page/facts.h"
 
+#include <filesystem>
+
 #include "../../data/file.h"
+#include "../duel/norm_table.h"
 #include "../run/output_file.h"
 #include "../run/tool.h"
 #include "tree.h"
@@ -21,7 +24,11 @@ int facts(const Words& words) {
   return tool.run(words, [&] {
     if (!out.empty()) check_output(out, {.force = force});
     const TreeClaims from = claims_of(tree);
-    const std::string text = json_text(isobar::facts::all(from.files, from.kept));
+    Json all = isobar::facts::all(from.files, from.kept);
+    if (const std::string table = tree + "/experiments/norms.toml";
+        !tree.empty() && std::filesystem::exists(table))
+      all["norms"] = duel::facts_of(duel::read_norm_table(table));
+    const std::string text = json_text(all);
     if (out.empty()) return write_out(text);
     write_file_atomically(out, text, PathFrom::user);
     say_written(out, fmt::format("{}: {} KiB\n", out, text.size() / 1024));

@@ -7,12 +7,7 @@
 //
 // A duel is begun in the ledger before it runs, so that none is left out that went badly. Its run is in a folder beside
 // the ledger: search/1, search/2, …, with a copy of a header, whose author may change it then.
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -26,7 +21,7 @@
 #include "../run/lock_file.h"
 #include "../run/process.h"
 #include "../run/stats.h"
-#include "verbs.h"
+#include "duels.h"
 
 namespace isobar::verbs {
 namespace {
@@ -35,24 +30,6 @@ namespace fs = std::filesystem;
 using duel::Ledger, duel::LedgerRow;
 
 constexpr const char* tool_name = "isobar duel";
-
-// The value of a flag, "--ledger FILE" or "--ledger=FILE", which is removed; none where it is not given.
-std::optional<std::string> taken(Words& words, const std::string& flag) {
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i].starts_with(flag + "=")) {
-      const std::string value = words[i].substr(flag.size() + 1);
-      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
-      return value;
-    }
-    if (words[i] != flag) continue;
-    const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
-    const bool has_value = i + 1 < words.size() && !words[i + 1].starts_with("-");
-    const std::string value = has_value ? words[i + 1] : "";
-    words.erase(at, at + (has_value ? 2 : 1));
-    return value;
-  }
-  return std::nullopt;
-}
 
 // What the user asked for.
 struct Asked {
@@ -68,11 +45,7 @@ Asked asked_by(const Words& given) {
   asked.path = taken(words, "--ledger").value_or("");
   check(asked.path.ends_with(".toml") && asked.path.size() > 5,
         "--ledger: wanted a file such as search.toml, got '{}'", asked.path);
-  if (const auto count = taken(words, "--check")) {
-    check(count->find_first_not_of("0123456789") == std::string::npos && count->size() < 10 && *count != "0",
-          "--check: wanted how many duels to run again, got '{}'", *count);
-    asked.check = count->empty() ? 1 : std::stoll(*count);
-  }
+  if (const auto count = taken(words, "--check")) asked.check = number_to_check(*count);
   if (const auto threads = taken(words, "--threads")) asked.threads = {"--threads", *threads};
   const auto gives_up = std::ranges::find(words, "--give_up");
   if ((asked.gives_up = gives_up != words.end())) words.erase(gives_up);
@@ -119,22 +92,6 @@ std::string with_copied_header(const std::string& words, const std::string& fold
 std::string header_hash(const std::string& words) {
   const std::string header = duel::header_in(words);
   return header.empty() ? "" : checksum(read_file(header, size_t{1} << 24));
-}
-
-// Runs isobar duel with these words in a process of its own. Returns its exit code, 128 + its signal.
-int run(const Words& words, bool silent = false) {
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  check(child >= 0, "cannot start another process");
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a search that is killed leaves no duel behind
-    if (silent && std::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(2);
-    ::_exit(duel(words));
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 Words words_of_duel(const LedgerRow& begun, const std::string& folder) {
@@ -201,7 +158,7 @@ LedgerRow begin(Ledger& ledger, const Asked& asked) {
     if (duel::header_in(contestant).empty()) duel::parse_contestant(contestant);
   Words words = words_of_duel(row, folder);
   words.push_back("--print-config");
-  check(run(words, true) == 0, "{}: duel {} is not begun", ledger.path(), k);
+  check(run_duel(words, true) == 0, "{}: duel {} is not begun", ledger.path(), k);
   ledger.add(row);
   return ledger.rows().back();
 }
@@ -236,8 +193,9 @@ int go_on(Ledger& ledger, const Asked& asked) {
   const std::string folder = folder_of(asked.path, ledger.duels()) + "/run";
   Words words = words_of_duel(row, folder);
   words.insert(words.end(), asked.threads.begin(), asked.threads.end());
+  words.insert(words.end(), {"--shared", folder_of(asked.path, 0) + ".jsonl"});
   if (!fs::exists(folder + "/summary.json"))
-    if (const int code = run(words); code != 0) {
+    if (const int code = run_duel(words); code != 0) {
       complain(stderr, tool_name,
                fmt::format("duel {} has not ended; go on with it: isobar duel --ledger {}", row["duel"],
                            asked.path));
@@ -270,7 +228,7 @@ int check_again(const Ledger& ledger, const Asked& asked) {
     fs::remove_all(folder);
     Words words = words_of_duel(begun, folder);
     words.insert(words.end(), asked.threads.begin(), asked.threads.end());
-    check(run(words, true) == 0, "{}: duel {} cannot be run again", ledger.path(), k);
+    check(run_duel(words, true) == 0, "{}: duel {} cannot be run again", ledger.path(), k);
     std::string differs;
     for (const auto& [field, value] : found_in(folder))
       if (differs.empty() && ended[field] != value)

@@ -29,6 +29,8 @@ int prepare(const Words& words);
 int duel(const Words& given);
 // duel --ledger FILE: a search, whose duels share one error rate.
 int search(const Words& given);
+// duel --table FILE: what is missing in a table of norms (duel/norm_table.h).
+int table(const Words& given);
 
 // Of texts: says on stderr of each file what it looks like if it hardly is a text, unless the user gave --as_is.
 void warn_of(const TextInput& input);
