@@ -137,7 +137,8 @@ int main(int argc, char** argv) {
        .example = "ladder --nets rmsnorm,none,dyt --optimizers adamw",
        .page = "studies/ladder/README.md",
        .trained =
-           {{.en = "{n_layer} blocks of width {widths}, on {corpus}, each net at each size at its own best rate",
+           {{.en =
+                 "{n_layer} blocks of width {widths}, on {corpus}, each net at each size at its own best rate",
              .zh = "{n_layer} 块、宽 {widths}，在{corpus}上训练，每个网络在每级取各自最佳学习率"}},
        .presets =
            {{"quick", "three small rungs"},

@@ -27,7 +27,6 @@ using namespace isobar::across;
 
 namespace {
 
-
 std::unique_ptr<Module> layernorm_bias(const Shape& shape, const NormOptions& options) {
   return std::make_unique<LayerNorm>(shape, LayerNormOptions{.eps = options.eps, .bias = true});
 }
