@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Makes README's pictures of a report, its first screen light and dark: report_screenshot.py PAGE FOLDER
 
-    build/bin/isobar verify --kept --out runs/kept && build/bin/isobar report runs/kept -o report.html
+    build/bin/isobar report --kept --live -o report.html
     tests/page/report_screenshot.py report.html experiments/page/figures
 
 writes FOLDER/page_light.png and FOLDER/page_dark.png. Needs chromium, chromedriver and
-python3-selenium.
+python3-selenium, and a Chinese font (fonts-noto-cjk).
 """
 import pathlib
 import sys
@@ -20,7 +20,7 @@ def main():
         sys.exit(__doc__)
     page, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     with Browser() as browser:
-        browser.window(1200, 776)
+        browser.window(1200, 1120)
         for scheme in ("light", "dark"):
             browser.prefer(scheme)
             browser.open(page)
