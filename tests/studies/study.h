@@ -31,7 +31,7 @@ inline std::string all_of(std::FILE* stream) {
 }
 
 struct Study {
-  StudyConfig config;
+  StudyConfig config = {};
   std::function<void(Run&)> body = [](Run&) {};
   std::optional<MayDiffer> goes_on = std::nullopt;
   std::vector<TrainedOn> trained = trains_no_nets;
