@@ -10,8 +10,6 @@
 namespace isobar::claims {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 // The looks at this value with the present one at so many seeds, which costs nothing where it was taken before.
 std::vector<int64_t> looks_at(const Part& part, std::set<int64_t> looks, const Runs& runs) {
   const auto earlier = runs.looks.find({part.run, part.key});

@@ -30,9 +30,14 @@ std::string corpus_text(const Json& summary, bool chinese) {
 
 std::string digits_text(const Json& summary, bool chinese) {
   const Json data = summary.value("/environment/data"_json_pointer, Json::object());
-  bool known = data.size() == 2;  // images and labels
-  for (const auto& [name, xxh3] : data.items()) known &= is_shipped({name, xxh3.get<std::string>()});
-  if (known) return chinese ? " MNIST 数字" : "MNIST digits";
+  // Images and labels, the files of MNIST's format; a study of several tasks may have read a text too.
+  int64_t files = 0, shipped = 0;
+  for (const auto& [name, xxh3] : data.items())
+    if (name.find("-idx") != std::string::npos) {
+      ++files;
+      shipped += is_shipped({name, xxh3.get<std::string>()});
+    }
+  if (files == 2 && shipped == 2) return chinese ? " MNIST 数字" : "MNIST digits";
   return chinese ? "来源未知的数字图像" : "digits of unknown origin";
 }
 

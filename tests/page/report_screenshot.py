@@ -20,7 +20,7 @@ def main():
         sys.exit(__doc__)
     page, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     with Browser() as browser:
-        browser.window(1200, 1120)
+        browser.window(1200, 1000)
         for scheme in ("light", "dark"):
             browser.prefer(scheme)
             browser.open(page)
