@@ -28,14 +28,14 @@ def found_in(folder, words):
 def names_in(text):
     """Names, numbers and commas, one after the other; what is written as x_{i}, x_i, x[i] or raw::x is x."""
     text = re.sub(r"\\overline\b", "mean ", text.replace("\u0304", ""))
-    text = re.sub(r"\b(?:std|isobar|raw|numbers)::|static_cast<\w+>|\[[^\]\n]*\]|_\{[^}\n]*\}|_[a-z0-9](?![A-Za-z0-9])|\\[a-z]+|\\,", " ", text)
+    text = re.sub(r"\b(?:std|isobar|raw|numbers)::|(?:static|bit)_cast<\w+>|\[[^\]\n]*\]|_\{[^}\n]*\}|_[a-z0-9](?![A-Za-z0-9])|\\[a-z]+|\\,", " ", text)
     return re.findall(r"[A-Za-zα-ω]+|\d+(?:\.\d+)?|,", text.replace("_", " "))
 
 
 def renamed(names):
-    """The same for all formulas that differ in their names alone; numbers stay."""
+    """The same for all formulas that differ in their names alone; numbers and commas stay."""
     first = {}
-    return tuple(name if name[0].isdigit() else first.setdefault(name, len(first)) for name in names)
+    return tuple(name if name == "," or name[0].isdigit() else first.setdefault(name, len(first)) for name in names)
 
 
 @functools.cache
