@@ -318,7 +318,6 @@ void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::
       if (input < 0) continue;
       check(input >= first_, used_up, "backward");
       wants.set(i);
-      if (node->continues_sums) dx[i] = std::exchange(adjoint(input), Tensor());
     }
     run(serial_, *node, kept[slot - first_] ? adjoint(slot) : std::exchange(adjoint(slot), Tensor()), wants,
         dx);

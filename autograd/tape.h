@@ -75,9 +75,6 @@ struct Node {
   const Version* version = nullptr;  // of the output, as for the inputs
   uint64_t stamp = 0;
   TapeVector<Input> inputs;
-  // True for a node whose backward() itself adds to the sums of its inputs' gradients. On entry of
-  // backward(), dx then holds the sums so far.
-  bool continues_sums = false;
 
   virtual ~Node() = default;
   // Sets dx to the gradients of the inputs, given the gradient dy of the output. An undefined tensor means no
