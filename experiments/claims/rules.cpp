@@ -144,7 +144,13 @@ int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t sh
       if (predicate.margin > 0)
         distance = std::min(scaled(shown + predicate.margin) - mean, mean - scaled(shown - predicate.margin));
     }
-  return seeds_for_mean(sd, std::max(distance, nearest), error);
+  const double away = std::max(distance, nearest);
+  const int64_t normal = seeds_for_mean(sd, away, error);
+  // Of skewed values the interval is longer than Student's; the longer of its sides shrinks as 1/√n.
+  const double half = std::max(scaled(now.interval.high) - mean, mean - scaled(now.interval.low));
+  if (!std::isfinite(half) || !(away > 0)) return normal;
+  const double ratio = half / away, longer = std::ceil(static_cast<double>(seeds.n) * ratio * ratio);
+  return longer > 1e9 ? normal : std::max(normal, static_cast<int64_t>(longer));
 }
 
 Phrase far_miss(const Predicate& predicate, const Spread& seeds) {

@@ -142,9 +142,10 @@ int64_t sharing(const Claim& claim, const Part& part) {
 
 // A run whose control fails cannot tell: no other part of that run counts.
 void drop_invalid_runs(std::vector<Finding>& findings) {
+  using enum PartOutcome;
   std::set<std::string> invalid;
   for (const Finding& f : findings)
-    if (f.part->control && f.not_run.empty() && f.reading.outcome == PartOutcome::fails)
+    if (f.part->control && f.not_run.empty() && (f.reading.outcome == fails || f.reading.outcome == equal))
       invalid.insert(f.part->run);
   for (Finding& f : findings) f.counts = f.part->control || !invalid.contains(f.part->run);
 }
@@ -222,13 +223,10 @@ Phrase levels_text(const Finding& f) {
   return charts::joined(texts, "; ");
 }
 
-// "holds, assuming normal values", "is not judged: the seeds are skewed (…)", "holds; not counted: …"
-Phrase outcome_text(const Finding& f) {
+// "holds, assuming normal values", "is open: the seeds are skewed (…)"
+Phrase own_outcome_text(const Finding& f) {
   const auto& [outcome, interval, n, doubt, assumes_normal, counted] = f.reading;
   Phrase text = outcomes[static_cast<size_t>(outcome)];
-  if (!f.counts)
-    return text +
-           Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
   if (outcome == PartOutcome::busy) return text;
   if (outcome == PartOutcome::depends) return text + Phrase{" on the ", "，取决于"} + levels_text(f);
   if (f.over && f.over->open_level) {
@@ -242,6 +240,14 @@ Phrase outcome_text(const Finding& f) {
   if (!assumes_normal) return text;
   return text + (f.part->predicate.log ? Phrase{", assuming log-normal values", "，假定值服从对数正态分布"}
                                        : Phrase{", assuming normal values", "，假定值服从正态分布"});
+}
+
+// The same, and "; not counted: …" where its run is not valid.
+Phrase outcome_text(const Finding& f) {
+  const Phrase text = own_outcome_text(f);
+  if (f.counts) return text;
+  return text +
+         Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
 }
 
 // "control: holds", as it is shown.

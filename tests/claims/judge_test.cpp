@@ -96,6 +96,18 @@ TEST_CASE("a control that fails takes the parts of its run away, and is no part 
   claim.parts.pop_back();
   CHECK(verdict(1, -1, 1) == "open");
   CHECK(holds(judge(claim, runs).reason.en, "control: control: does not hold"));
+  CHECK(holds(judge(claim, runs).reason.en, "a: holds; not counted: a control of this run does not hold"));
+}
+
+TEST_CASE("a control of equal nets cannot tell nets apart, and takes the parts of its run away") {
+  Claim claim = claim_of({"a", "control"}, {Rule::mean, just_above(0), infinity, false, 0.5});
+  claim.parts[1].control = true;
+  Runs runs;
+  runs.summaries["r"]["measured"]["a"] = seeds_about(claim.parts[0], 1);
+  runs.summaries["r"]["measured"]["control"] = seeds_about(claim.parts[1], 1);
+  CHECK(judge(claim, runs).verdict == "true");
+  runs.summaries["r"]["measured"]["control"] = seeds_about(claim.parts[1], 0);
+  CHECK(judge(claim, runs).verdict == "open");
 }
 
 TEST_CASE("an identity that a test checks is true by proof, in any net") {

@@ -32,7 +32,7 @@ address = "unknown"
 [run.net]
 study = "decay_study"
 flags = "--norm mine {net} --init he_normal --loss random --dtype f64"
-quick = "--width 128 --batch 64 --seeds 10"
+quick = "--width 128 --batch 64 --seeds 20"
 full = "--width 1024 --seeds 30"
 [[claim]]
 id = "C1"
