@@ -1,5 +1,5 @@
 """The report of a11 against its runs, and the runs against runs of the grader's own: the same programs, built with the
-student's layer, the same settings, and so the same bits where the machine is the same, else the same numbers within
+student's layer, the same settings, and so bit-identical values where the machine is the same, else the same numbers within
 TOLERANCE. The claim is judged again by `isobar verify`.
 
 The layer is part of the programs that measure, and could write what it wants: what finds that is a person who reads a11.cpp."""

@@ -194,7 +194,7 @@ void expect_equal_starts(Run& run, const NormResults& results) {
   }
 }
 
-// One net from one seed. The same bits on any number of threads, whatever else runs.
+// One net from one seed. Bit-identical on any number of threads, whatever else runs.
 TrialOutcome train(const Config& config, const TinyText& text, const Trial& trial, int64_t seed) {
   const LmConfig training = training_of(config, trial);
   const Rng rng(static_cast<uint64_t>(seed));

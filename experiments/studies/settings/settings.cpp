@@ -118,7 +118,7 @@ struct Texts {
   }
 };
 
-// One net from one seed. The same bits on any number of threads, whatever else runs.
+// One net from one seed. Bit-identical on any number of threads, whatever else runs.
 Outcome train_net(const Config& config, const Texts& texts, const Setting& setting, const std::string& net,
                   int64_t steps, double rate, int64_t seed) {
   const TinyText& text = texts.of(setting);
