@@ -146,11 +146,14 @@ int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t sh
     }
   const double away = std::max(distance, nearest);
   const int64_t normal = seeds_for_mean(sd, away, error);
-  // Of skewed values the interval is longer than Student's; the longer of its sides shrinks as 1/√n.
-  const double half = std::max(scaled(now.interval.high) - mean, mean - scaled(now.interval.low));
-  if (!std::isfinite(half) || !(away > 0)) return normal;
-  const double ratio = half / away, longer = std::ceil(static_cast<double>(seeds.n) * ratio * ratio);
-  return longer > 1e9 ? normal : std::max(normal, static_cast<int64_t>(longer));
+  // Of skewed values the interval is longer than Student's, to one side at least.
+  const double half = std::max(scaled(now.interval.high) - mean, mean - scaled(now.interval.low)),
+               student = student_quantile(1 - error_of(predicate, sharing, look), seeds.n - 1) * sd /
+                         std::sqrt(static_cast<double>(seeds.n)),
+               longer = half / student;
+  if (!std::isfinite(longer) || longer <= 1) return normal;
+  const double skewed = std::ceil(static_cast<double>(normal) * longer * longer);
+  return skewed < 1e9 ? static_cast<int64_t>(skewed) : normal;
 }
 
 Phrase far_miss(const Predicate& predicate, const Spread& seeds) {

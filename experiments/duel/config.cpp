@@ -16,6 +16,8 @@ void Config::fields(Fields& f) {
   f("max_pairs", max_pairs, "pairs of trainings after which the duel ends undecided", at_least(1));
   f("share", share, "of the error rate of 1 %; `isobar duel --ledger` sets it", between(1e-8, 1));
   f("shared", shared, "file of B's trainings that duels share; `isobar duel --ledger` and --table set it");
+  f("settings", settings, "all: after the answer also sixteen other settings, each with five pairs",
+    one_of({"one", "all"}));
   f("seeds", seeds, "trainings of each learning rate in the search for the best one", at_least(1));
   f("learning_rate", learning_rate, "of both; 0: each has the best one of its own search", between(0, 1));
   f("steps", steps, "of each training", at_least(1));
@@ -46,6 +48,8 @@ void Config::check_together() const {
   check(train_tokens == 0 || task != "digits", "--train_tokens: digits are no text; drop it");
   check(train_tokens == 0 || train_tokens > block_size,
         "--train_tokens: wanted more than --block_size ({}), or 0, got {}", block_size, train_tokens);
+  check(settings == "one" || task != "digits",
+        "--settings all: the settings are those of language models; drop it, or --task digits");
   check(width % 8 == 0, "--width: wanted a multiple of 8, got {}", width);
 }
 
@@ -55,7 +59,8 @@ TinyConfig Config::tiny() const {
   tiny.block_size = block_size;
   tiny.batch_size = batch_size;
   tiny.eval_iters = eval_iters;
-  tiny.init_std = 1 / std::sqrt(3.0 * static_cast<double>(width));
+  tiny.init_std = init_std > 0 ? init_std : 1 / std::sqrt(3.0 * static_cast<double>(width));
+  tiny.embedding_std = embedding_std;
   return tiny;
 }
 

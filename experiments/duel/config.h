@@ -17,16 +17,19 @@ struct Config : HasFields {
   double learning_rate = 0;
   int64_t steps = 250, n_layer = 4, width = 64, block_size = 64, batch_size = 8, eval_iters = 20;
   int64_t train_tokens = 0;
+  std::string settings = "one";
   bool looks_closer = false;  // no field: whether trainings end with what Trained::closer has
   std::string shared = "";    // trainings of B (shared_trainings.h)
-  double share = 1;           // of the error rate of 1 %: a search divides it among its duels (ledger.h)
+  double init_std = 0,
+         embedding_std = 1;  // no fields: of the matrices' initial weights, 0: 1/√(3 width); of the embedding
+  double share = 1;          // of the error rate of 1 %: a search divides it among its duels (ledger.h)
 
   void fields(Fields& f) override;
   // The sizes that `size` stands for, but those that the user gave.
   void take_size(const std::set<std::string>& given);
   // Throws Error for settings that do not go together.
   void check_together() const;
-  // Of the language models: embedding of std 1, other matrices as PyTorch's Linear.
+  // Of the language models: embedding of std 1, other matrices as PyTorch's Linear, unless a setting has others.
   TinyConfig tiny() const;
 };
 

@@ -2,6 +2,7 @@
 //
 //   duel dyt dyt_sqrtd                         two norms, on Tiny Shakespeare
 //   duel rmsnorm post.rmsnorm --task digits    a norm in two places, in a deep MLP
+//   duel dyt dyt_sqrtd --settings all          then in sixteen other settings, too
 //
 // Each contestant gets the learning rate that is best on one half of the validation part; pairs of one seed, hence
 // of the same tokens and initial weights, are compared on the other. After each pair a rule looks (duel/decision.h)
@@ -18,6 +19,7 @@
 #include "../run/output_file.h"
 #include "../run/program.h"
 #include "answer.h"
+#include "in_settings.h"
 #include "shared_trainings.h"
 #include "why.h"
 
@@ -29,7 +31,7 @@ namespace {
 constexpr int64_t gain_pairs = 4;  // pairs of the experiment of equal gains
 
 // They decide no training's bits.
-const std::vector<std::string> free_settings = {"margin", "max_pairs", "share", "shared"};
+const std::vector<std::string> free_settings = {"margin", "max_pairs", "settings", "share", "shared"};
 
 // Trainings are a killed run's, and this one's, where this is the same.
 GridOptions options_of(const Findings& found) {
@@ -149,11 +151,13 @@ void study(Run& run, const Config& config) {
   run.say("{} against {} on {}: {} wide, {} layers, {} steps of {}; {}\n", found.a.label(), found.b.label(),
           task->name(), config.width, config.n_layer, config.steps, config.optimizer, workers(run.ranks()));
 
+  const TasksInSettings in_settings(config);
   SharedTrainings shared(config.shared, all_that_decides_b(run, found));
   const auto train = [&](const Training& training) {
+    const Contestant& contestant = (training.side == 0 ? found.a : found.b).contestant;
+    if (training.setting > 0) return in_settings.train(contestant, training);
     const bool shares = training.side == 1 && training.gain == 1;
     if (const auto there = shares ? shared.find(training) : std::nullopt) return *there;
-    const Contestant& contestant = (training.side == 0 ? found.a : found.b).contestant;
     Trained trained =
         task->train(training.gain == 1 ? contestant : with_gain(contestant, training.gain), training);
     if (shares) shared.add(training, trained);
@@ -202,6 +206,12 @@ void study(Run& run, const Config& config) {
   }
   record(run, found, config.margin, rows, costs);
   print(run, found, config.margin, rows, costs);
+  if (found.likeness == Likeness::different) {
+    if (config.settings == "all")
+      compare_in_settings(run, config, in_settings, trainings, found);
+    else if (config.task != "digits" && config.shared.empty())
+      run.say("\nThis is one setting; --settings all repeats the comparison in sixteen others.\n");
+  }
   // An open duel continues with more pairs.
   if (found.likeness != Likeness::different || found.decision.outcome != Outcome::undecided) trainings.end();
 }
@@ -255,9 +265,10 @@ int main(int argc, char** argv) {
                       .about = "norms by name, headers, formulas, flags of train_lm",
                       .values = &contestants},
       .output = &output,
-      .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "learning_rate"},
+      .first_settings = {"task", "corpus", "size", "optimizer", "margin", "max_pairs", "settings",
+                         "learning_rate"},
       .shares = true,
-      .goes_on = MayDiffer{.settings = {"margin", "share", "shared"}, .may_grow = {"max_pairs"}},
+      .goes_on = MayDiffer{.settings = {"margin", "settings", "share", "shared"}, .may_grow = {"max_pairs"}},
       .settle = take_words,
       .check = [&] { config.check_together(); }};
   const int code = run_program(program, config, argc, kept.data(), [&](Run& run) {

@@ -13,8 +13,14 @@ struct Training {
   int64_t seed;
   // What the norms' outputs are multiplied with, in the experiment of equal gains.
   double gain = 1;
+  int64_t setting = 0;  // one of the sixteen of studies/settings, from 1 on; 0: the duel's own
+  bool is_long = false;
 
-  Json settings() const { return {{"side", side}, {"learning_rate", rate}, {"seed", seed}, {"gain", gain}}; }
+  Json settings() const {
+    Json json = {{"side", side}, {"learning_rate", rate}, {"seed", seed}, {"gain", gain}};
+    if (setting > 0) json.update({{"setting", setting}, {"long", is_long}});
+    return json;
+  }
 };
 
 // What ladders ask of a net that was trained (Config::looks_closer).

@@ -46,7 +46,8 @@ TEST_CASE("too few seeds say how many would do") {
   CHECK(seeds_needed({Rule::mean, just_above(1), infinity, false, 0.4}, seeds, 1) ==
         seeds_for_mean(0.2, 0.3, 0.01 / 12));
   // Skewed values have an interval that is longer than Student's on one side, and more seeds shorten that one.
-  const Spread skewed = spread_of(std::vector<double>{1.01, 1.02, 1.03, 1.02, 1.01, 1.04, 1.02, 1.03, 1.01, 1.3});
+  const Spread skewed =
+      spread_of(std::vector<double>{1.01, 1.02, 1.03, 1.02, 1.01, 1.04, 1.02, 1.03, 1.01, 1.3});
   const Predicate at_most{Rule::mean, -infinity, 1.2};
   REQUIRE(read(at_most, skewed, 1).outcome == PartOutcome::too_few_seeds);
   CHECK(seeds_needed(at_most, skewed, 1) > skewed.n);

@@ -280,4 +280,23 @@ TEST_CASE("an undecided duel continues with more pairs") {
   CHECK(results_in(folder / "run") == three);
 }
 
+TEST_CASE("in other settings the pairs are those of the study settings, to the bit") {
+  const std::string sizes = " --width 8 --n_layer 1 --steps 2 --block_size 8 --batch_size 2 --eval_iters 1";
+  const StudyRun duel("duel", "none rmsnorm --settings all --max_pairs 1" + sizes);
+  const StudyRun study("settings", "--nets rmsnorm,none --long_steps 6 --seeds 5" + sizes);
+  for (int i = 1; i <= 16; ++i) {
+    const std::string at = ".setting" + std::to_string(i);
+    CAPTURE(at);
+    CHECK(duel.measured["a_minus_b" + at]["values"] == study.measured["none_minus_rmsnorm" + at]["values"]);
+    CHECK(duel("a.learning_rate" + at) == study("none.learning_rate" + at));
+    CHECK(duel("b.learning_rate" + at) == study("rmsnorm.learning_rate" + at));
+  }
+  CHECK(duel.summary["settings"] == study.summary["settings"]);
+  CHECK(duel.summary["over_settings"]["marks"].get<std::string>().size() == 16);
+  CHECK(duel.outcome.out.find(" 4 weights 0.02, embedding 1, Muon, the synthetic language, 2 steps: ") !=
+        std::string::npos);
+  check_refused("duel", "none rmsnorm --task digits --settings all",
+                "the settings are those of language models");
+}
+
 }  // namespace isobar::duel::test

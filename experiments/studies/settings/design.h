@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "../../page/charts/plot.h"
@@ -15,6 +16,10 @@ namespace isobar::across {
 // The std of the initial weights: 0.02, as in nanoGPT; 1/√width; 1.6/√width. Matrices that end a branch have
 // 1/√(2 n_layer) of it.
 enum class Weights { nanogpt, fan_in, large };
+inline double init_std(Weights weights, int64_t width) {
+  if (weights == Weights::nanogpt) return 0.02;
+  return (weights == Weights::fan_in ? 1 : 1.6) / std::sqrt(static_cast<double>(width));
+}
 
 struct Setting {
   Weights weights;

@@ -55,16 +55,12 @@ struct Config : HasFields {
     check(long_steps > steps, "--long_steps: wanted more than --steps ({}), got {}", steps, long_steps);
   }
   Steps all_steps() const { return {steps, long_steps}; }
-  double init_std(Weights weights) const {
-    if (weights == Weights::nanogpt) return 0.02;
-    return (weights == Weights::fan_in ? 1 : 1.6) / std::sqrt(static_cast<double>(width));
-  }
   TinyConfig tiny(const Setting& setting) const {
     TinyConfig tiny;
     tiny.block_size = block_size;
     tiny.batch_size = batch_size;
     tiny.eval_iters = eval_iters;
-    tiny.init_std = init_std(setting.weights);
+    tiny.init_std = init_std(setting.weights, width);
     tiny.embedding_std = setting.embedding_std;
     return tiny;
   }
@@ -171,7 +167,7 @@ struct Trainings {
   Json row(const Wanted& wanted) const {
     const Cell& cell = cells[wanted.cell];
     const Setting& setting = settings[cell.setting];
-    return {{"init_std", config.init_std(setting.weights)},
+    return {{"init_std", init_std(setting.weights, config.width)},
             {"embedding_std", setting.embedding_std},
             {"optimizer", setting.optimizer},
             {"text", setting.text},
