@@ -130,26 +130,34 @@ Reach reach_of(const Predicate& predicate, const std::vector<double>& log2_compu
 }
 
 Phrase text_of(const Reach& reach, const std::vector<Phrase>& rung_names) {
-  const auto count = [&](PartOutcome outcome) {
-    return std::ranges::count(reach.rungs, outcome, &Reading::outcome);
-  };
-  const Phrase trend = reach.grows   ? Phrase{", and moves away from 0 with size", "，且随规模远离 0"}
+  const Phrase from_to = filled({"{} to {}", "{} 至 {}"}, rung_names.front(), rung_names.back()),
+               trend = reach.grows   ? Phrase{", and moves away from 0 with size", "，且随规模远离 0"}
                        : reach.fades ? Phrase{", and moves towards 0 with size", "，且随规模趋近 0"}
                                      : Phrase();
-  if (reach.word == ReachWord::holds) return Phrase{"holds at all sizes", "在所有规模上成立"} + trend;
-  if (reach.word == ReachWord::fails) return Phrase{"fails at all sizes", "在所有规模上不成立"} + trend;
+  if (reach.word == ReachWord::holds)
+    return filled({"holds at all sizes, {}", "在所有规模上成立，{}"}, from_to) + trend;
+  if (reach.word == ReachWord::fails)
+    return filled({"fails at all sizes, {}", "在所有规模上不成立，{}"}, from_to) + trend;
   if (reach.word == ReachWord::flips)
     return filled({"flips between {} and {}", "在 {} 与 {} 之间翻转"}, rung_names.at(reach.before),
                   rung_names.at(reach.after));
   const Phrase word = reach.word == ReachWord::grows ? Phrase{"moves away from 0 with size", "随规模远离 0"}
                       : reach.word == ReachWord::fades ? Phrase{"moves towards 0 with size", "随规模趋近 0"}
                                                        : Phrase{"not decided", "未定"};
-  for (const auto& [outcome, text] :
-       {std::pair{PartOutcome::holds, Phrase{"; holds at {} of {} sizes", "；在 {} / {} 个规模上成立"}},
-        {PartOutcome::fails, Phrase{"; fails at {} of {} sizes", "；在 {} / {} 个规模上不成立"}}})
-    if (const auto rungs = count(outcome); rungs > 0)
-      return word + filled(text, std::to_string(rungs), std::to_string(reach.rungs.size()));
-  return word;
+  // At how many sizes it has each outcome; what is none of the first three is open.
+  int64_t others = std::ssize(reach.rungs);
+  Phrase counts;
+  const auto add = [&](const Phrase& text, int64_t rungs) {
+    if (rungs == 0) return;
+    counts += (counts.en.empty() ? Phrase() : Phrase{", ", "，"}) + filled(text, rungs);
+    others -= rungs;
+  };
+  for (const auto& [outcome, text] : {std::pair{PartOutcome::holds, Phrase{"holds at {}", "{} 个成立"}},
+                                      {PartOutcome::fails, Phrase{"fails at {}", "{} 个不成立"}},
+                                      {PartOutcome::equal, Phrase{"no difference at {}", "{} 个无差别"}}})
+    add(text, std::ranges::count(reach.rungs, outcome, &Reading::outcome));
+  add({"open at {}", "{} 个未定"}, others);
+  return word + filled({" ({} sizes, {}: {})", "（{} 个规模，{}：{}）"}, reach.rungs.size(), from_to, counts);
 }
 
 std::vector<Foretold> foretell(const std::vector<Ladder>& ladders, double log2_compute, int64_t seeds) {

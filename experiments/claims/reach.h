@@ -23,7 +23,8 @@ struct Reach {
 Reach reach_of(const Predicate& predicate, const std::vector<double>& log2_compute,
                const std::vector<Spread>& rungs);
 
-// "holds at all sizes", "holds at all sizes, and moves towards 0 with size", "flips between 56 wide and 64 wide", "not decided".
+// "holds at all sizes, 48 wide to 96 wide", "flips between 56 wide and 64 wide",
+// "not decided (5 sizes, 48 wide to 96 wide: holds at 1, open at 4)".
 Phrase text_of(const Reach& reach, const std::vector<Phrase>& rung_names);
 
 // --- The next rung, foretold from those below it: for one ladder of several, whose rungs scatter about their lines

@@ -61,10 +61,7 @@ void read_reach(ReachFinding& finding, const Part& part, const Json& ladder) {
 Phrase text_of(const ReachFinding& f) {
   Phrase text = f.optimizer + Phrase{": ", "："};
   if (!f.none.en.empty()) return text + Phrase{"no reach: ", "无适用范围："} + f.none;
-  const std::vector<Phrase> names = f.short_names();
-  text += text_of(f.reach, names);
-  if (f.reach.word != ReachWord::flips)
-    text += filled({", {} to {}", "，{} 至 {}"}, names.front(), names.back());
+  text += text_of(f.reach, f.short_names());
   if (f.rungs.size() < f.rungs_of_ladder)
     text +=
         filled({", measured on {} of {}", "，在 {} / {} 个规模上测得"}, f.rungs.size(), f.rungs_of_ladder);

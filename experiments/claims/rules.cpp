@@ -161,8 +161,8 @@ Phrase far_miss(const Predicate& predicate, const Spread& seeds) {
   const double margin = (high - low) / 2, away = std::max(low - seeds.max, seeds.min - high);
   const bool measured = seeds.n > 0 && seeds.nonfinite == 0 && std::isfinite(margin) && margin > 0;
   if (!measured || predicate.rule == Rule::one_more_seed || away <= 10 * margin) return {};
-  const Phrase missed{"every seed misses by more than ten times the margin",
-                      "每个种子偏离界限都超过余量的十倍"};
+  const Phrase missed{"every seed misses by more than five times the width of the bounds",
+                      "每个种子偏离界限都超过界限宽度的五倍"};
   std::vector<Range> others{{low + 1, high + 1}, {low - 1, high - 1}};
   // Around 0, percent would allow anything, and an inverse has no bounds.
   if (low * high > 0)
@@ -199,10 +199,12 @@ Phrase text_of(const Predicate& p) {
                             {"quotient of times", "耗时之比"},
                             {"median", "中位数"}},
                &who = of_rule[static_cast<size_t>(p.rule)];
+  const Phrase margin =
+      p.margin > 0 ? filled({", margin {}", "，余量 {}"}, exact_number_text(p.margin)) : Phrase();
   if (p.low == p.high) return filled({"{} exactly {}", "{}恰为 {}"}, who, low);
-  if (p.low == -infinity && below) return filled({"{} below {}", "{}小于 {}"}, who, high);
+  if (p.low == -infinity && below) return filled({"{} below {}", "{}小于 {}"}, who, high) + margin;
   if (p.low == -infinity) return filled({"{} at most {}", "{}不超过 {}"}, who, high);
-  if (p.high == infinity && above) return filled({"{} above {}", "{}大于 {}"}, who, low);
+  if (p.high == infinity && above) return filled({"{} above {}", "{}大于 {}"}, who, low) + margin;
   if (p.high == infinity) return filled({"{} at least {}", "{}不小于 {}"}, who, low);
   if (p.low == -p.high) return filled({"{} within ±{}", "{}在 ±{} 之内"}, who, high);
   return filled({"{} {} to {}", "{}在 {} 至 {} 之间"}, who, low, high);

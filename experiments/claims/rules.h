@@ -52,9 +52,8 @@ Reading read_rungs(const Predicate& predicate, const std::vector<Spread>& rungs)
 // How many seeds would settle at the next look what `look` left open, if mean and deviation stay; 0: unknown.
 int64_t seeds_needed(const Predicate& predicate, const Spread& seeds, int64_t sharing, int64_t look = 1);
 
-// Where every seed lies more than ten margins (half the distance of the bounds) outside of them: a warning,
-// with the bounds that the author may have meant where some hold: around 1 for 0 or 0 for 1, in percent, or of
-// the inverse. Else empty.
+// Where every seed lies more than five times the width of the bounds outside of them: a warning, with the bounds that
+// the author may have meant where some hold: around 1 for 0 or 0 for 1, in percent, or of the inverse. Else empty.
 Phrase far_miss(const Predicate& predicate, const Spread& seeds);
 
 // The bounds of "above x" and "below x": x itself, where a count may lie, is outside.
@@ -63,7 +62,7 @@ inline double just_below(double x) { return std::nextafter(x, -infinity); }
 // The x of such a bound; of another bound itself.
 double bound_shown(double bound);
 
-// In words: "every seed at most 1e-12", "mean 0.9 to 1.1", "0.8932 as one more seed".
+// In words: "every seed at most 1e-12", "mean 0.9 to 1.1", "mean above 0, margin 0.01", "0.8932 as one more seed".
 Phrase text_of(const Predicate& predicate);
 // The phrase with these texts, phrases and numbers in place of its {}.
 template <class... T>

@@ -224,8 +224,8 @@ TEST_CASE("a word of tolerance has one bound and one reason in every file") {
     predicate.rule = Rule::every_seed;  // counts; mean reads no equal values
     CHECK(read(predicate, spread_of(equal), 1).outcome == PartOutcome::equal);
   }
-  CHECK(text_of(below).en == "mean below 1");
-  CHECK(text_of(above).zh == "均值大于 1");
+  CHECK(text_of(below).en == "mean below 1, margin 0.01");
+  CHECK(text_of(above).zh == "均值大于 1，余量 0.01");
 }
 
 TEST_CASE("a character that nobody sees is refused wherever a text may have one") {

@@ -277,7 +277,7 @@ TEST_CASE("what a function is holds in any net, and what it makes of normal numb
 }
 
 TEST_CASE(
-    "a part that every seed misses by ten margins is warned of, with the bounds that hold in other terms") {
+    "a part that every seed misses by five widths of its bounds is warned of, with the bounds that hold in other terms") {
   const auto warning_of = [](const Predicate& asked, const std::vector<double>& seeds) {
     Claim claim = claim_of({"k"}, asked);
     Runs runs;
@@ -286,7 +286,7 @@ TEST_CASE(
     const std::string warning = judged.findings[0].warning.en;
     CHECK(holds(parts_table(judged), "Warning: k: " + warning) == !warning.empty());
     CHECK(holds(to_json(judged)["parts"][0]["outcome_text"].get<std::string>(), warning));
-    CHECK(holds(to_json(judged)["reason_zh"].get<std::string>(), "十倍") == !warning.empty());
+    CHECK(holds(to_json(judged)["reason_zh"].get<std::string>(), "五倍") == !warning.empty());
     return warning;
   };
   const struct {
@@ -302,8 +302,8 @@ TEST_CASE(
   for (const auto& [low, high, seeds, meant] : rows)
     for (const Rule rule : {Rule::every_seed, Rule::mean})
       CHECK(warning_of({rule, low, high}, seeds) ==
-            std::string("every seed misses by more than ten times the margin") + meant);
-  // Nearer ones, one seed that is near, a bound without a margin, a printed value.
+            std::string("every seed misses by more than five times the width of the bounds") + meant);
+  // Nearer ones, one seed that is near, a bound without a width, a printed value.
   CHECK(warning_of({Rule::every_seed, -0.05, 0.05}, {0.54, 0.541, 1}).empty());
   CHECK(warning_of({Rule::every_seed, -0.05, 0.05}, {0.06, 1, 1.01}).empty());
   CHECK(warning_of({Rule::every_seed, -infinity, 0.05}, {0.99, 1, 1.01}).empty());

@@ -42,20 +42,21 @@ std::string words(const std::vector<double>& means, const Predicate& predicate =
 
 TEST_CASE("a reach has a word for each course of an effect") {
   const std::pair<std::vector<double>, const char*> rows[] = {
-      {{1, 1, 1, 1, 1}, "holds at all sizes"},
-      {{3, 2.5, 2, 1.5, 1}, "holds at all sizes, and moves towards 0 with size"},
-      {{1, 1.5, 2, 2.5, 3}, "holds at all sizes, and moves away from 0 with size"},
-      {{-1, -1, -1, -1, -1}, "fails at all sizes"},
-      {{-3, -2, -1.5, -1, -0.5}, "fails at all sizes, and moves towards 0 with size"},
+      {{1, 1, 1, 1, 1}, "holds at all sizes, r1 to r5"},
+      {{3, 2.5, 2, 1.5, 1}, "holds at all sizes, r1 to r5, and moves towards 0 with size"},
+      {{1, 1.5, 2, 2.5, 3}, "holds at all sizes, r1 to r5, and moves away from 0 with size"},
+      {{-1, -1, -1, -1, -1}, "fails at all sizes, r1 to r5"},
+      {{-3, -2, -1.5, -1, -0.5}, "fails at all sizes, r1 to r5, and moves towards 0 with size"},
       {{1, 0.5, 0, -0.5, -1}, "flips between r2 and r4"},
       {{1, 1, 1, 1, -1}, "flips between r4 and r5"},
-      {{0.3, 0.22, 0.14, 0.08, 0.02}, "moves towards 0 with size; holds at 4 of 5 sizes"},
-      {{0.02, 0.08, 0.14, 0.22, 0.3}, "moves away from 0 with size; holds at 4 of 5 sizes"},
-      {{0, 0, 0, 0, 0}, "not decided"},
-      {{1, 1, 0, 1, 1}, "not decided; holds at 4 of 5 sizes"},
-      {{-1, -1, 0, -1, -1}, "not decided; fails at 4 of 5 sizes"}};
+      {{0.3, 0.22, 0.14, 0.08, 0.02}, "moves towards 0 with size (5 sizes, r1 to r5: holds at 4, open at 1)"},
+      {{0.02, 0.08, 0.14, 0.22, 0.3},
+       "moves away from 0 with size (5 sizes, r1 to r5: holds at 4, open at 1)"},
+      {{0, 0, 0, 0, 0}, "not decided (5 sizes, r1 to r5: open at 5)"},
+      {{1, 1, 0, 1, 1}, "not decided (5 sizes, r1 to r5: holds at 4, open at 1)"},
+      {{-1, -1, 0, -1, -1}, "not decided (5 sizes, r1 to r5: fails at 4, open at 1)"}};
   for (const auto& [means, wanted] : rows) CHECK(words(means) == wanted);
-  CHECK(words({0.3, 0.3, 0.3, 0.3, 0.3}, {Rule::mean, -0.1, 0.1}) == "fails at all sizes");
+  CHECK(words({0.3, 0.3, 0.3, 0.3, 0.3}, {Rule::mean, -0.1, 0.1}) == "fails at all sizes, r1 to r5");
 }
 
 // The slope of y = 2 x is 2; its interval by hand: each rung's variance of the mean is s²/8 with Σ(x − 38)² = 10, so
