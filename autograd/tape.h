@@ -14,9 +14,10 @@
 // first one opens and closes no tape.
 //
 // Work of other threads is not recorded here. So an op throws Error for a tensor that is recorded on a tape
-// of another thread, and for one that another thread computed without a tape from trainable tensors. Record
-// on a tape of that thread, call leaf_gradients() there and add the gradients, as backward_in_pieces() of
-// nn/pieces.h does; or detach() a tensor that is meant to be a constant.
+// of another thread and, while a tape is active, for one that another thread computed without a tape from
+// trainable tensors. (Under NoTape, with no tape active, neither is checked.) Record on a tape of that
+// thread, call leaf_gradients() there and add the gradients, as backward_in_pieces() of nn/pieces.h does; or
+// detach() a tensor that is meant to be a constant.
 #pragma once
 
 #include <functional>
