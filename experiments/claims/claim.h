@@ -16,7 +16,8 @@ struct Part {
   Phrase says;             // in words: "a shift leaves LayerNorm's output as it is"
   std::string run;         // of the file's runs: "norm_properties"
   std::string key;         // of its measured values
-  std::string minus = "";  // another of them, which is subtracted seed by seed
+  // Another of them, seed by seed subtracted, added, or divided by; at most one of the three.
+  std::string minus = "", plus = "", over = "";
   Predicate predicate;
   std::string word;        // "about", "better", "as_good" where it gives the bounds; else empty
   Phrase why;              // the reason for these bounds
@@ -31,6 +32,7 @@ struct Part {
   std::string reach_run = "";
   bool of_ladder = false;  // its own run is a ladder, which `verify --full --ladder` makes
 
+  const std::string& other() const { return !minus.empty() ? minus : !plus.empty() ? plus : over; }
   bool reads(const std::string& name) const { return run == name || (!reach.empty() && reach_run == name); }
   // The keys of a value in each of so many places: ".rung1", … of a ladder, ".setting1", … of a study of settings.
   static std::vector<std::string> in_places(const std::string& key, const std::string& place, size_t places) {
@@ -53,7 +55,7 @@ struct Part {
     };
     if (run == name)
       add(pooled ? on_rungs(key, places) : settings ? in_settings(key, places) : std::vector{key});
-    if (run == name && !minus.empty()) add({minus});
+    if (run == name && !other().empty()) add({other()});
     if (reach_run == name)
       for (const std::string& one : reach) add(on_rungs(one, places));
     return keys;

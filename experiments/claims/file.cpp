@@ -147,6 +147,21 @@ void read_reach(TomlTable& table, Part& part, const std::vector<RunSpec>& runs) 
     part.reach_run = table.has("reach_run") ? run_of(table, "reach_run", runs).name : part.run;
 }
 
+// Of several rungs or settings no second value is read.
+void read_other(TomlTable& table, Part& part) {
+  part.minus = table.text_or("minus", "");
+  part.plus = table.text_or("plus", "");
+  part.over = table.text_or("over", "");
+  for (const char* word : {"minus", "plus", "over"}) {
+    if (!table.has(word)) continue;
+    if (table.flag("pooled"))
+      table.refuse(table.line_of(word), fmt::format("{}: is not for a part with pooled; drop one", word));
+    if (table.text(word) != part.other())
+      table.refuse(table.line_of(word),
+                   fmt::format("{}: wanted one of minus, plus and over, got several", word));
+  }
+}
+
 // All settings have a mean.
 void check_settings(const TomlTable& table, const Part& part, const RunSpec& run) {
   const int line = table.line_of("settings");
@@ -158,24 +173,24 @@ void check_settings(const TomlTable& table, const Part& part, const RunSpec& run
                     run.name, run.study));
   if (part.predicate.rule != Rule::mean || part.predicate.log)
     table.refuse(line, "settings: all settings have a mean; take the rule mean, without log");
-  if (part.pooled || !part.minus.empty())
-    table.refuse(line, "settings: is not for a part with pooled or minus; drop one");
+  if (part.pooled || !part.other().empty())
+    table.refuse(line, "settings: is not for a part with pooled, minus, plus or over; drop one");
   if (const size_t end = part.key.rfind(".setting"); end != std::string::npos)
     table.refuse(part.line, fmt::format("key: wanted it without its setting, got '{}'; write '{}'",
                                         one_line(part.key), one_line(part.key.substr(0, end))));
 }
 
 Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
-  table.allow({"says",     "says_zh", "run",          "key",       "rule",  "log",       "at_most",
-               "at_least", "between", "equals",       "within",    "about", "better",    "as_good",
-               "printed",  "why",     "why_zh",       "full_only", "reach", "reach_run", "control",
-               "pooled",   "minus",   "equal_within", "settings"});
+  table.allow({"says",     "says_zh", "run",    "key",       "rule",         "log",       "at_most",
+               "at_least", "between", "equals", "within",    "about",        "better",    "as_good",
+               "printed",  "why",     "why_zh", "full_only", "reach",        "reach_run", "control",
+               "pooled",   "minus",   "plus",   "over",      "equal_within", "settings"});
   Part part;
   part.says = table.phrase("says");
   part.run = table.text("run");
   part.key = table.text("key");
   part.line = table.line_of("key");
-  part.minus = table.text_or("minus", "");
+  read_other(table, part);
   part.predicate.rule = static_cast<Rule>(one_of(table, "rule", rule_words));
   part.predicate.log = table.flag("log");
   read_bounds(table, part);

@@ -81,7 +81,7 @@ Finding find(const Part& part, const Runs& runs, int64_t sharing) {
   if (in_several_places(part) && run != runs.summaries.end()) places = places_of(part, run->second, measured);
   const bool there = in_several_places(part) ? !places.empty()
                                              : measured.contains(part.key) &&
-                                                   (part.minus.empty() || measured.contains(part.minus));
+                                                   (part.other().empty() || measured.contains(part.other()));
   if (!there) {
     const auto known = runs.missing.find(part.run);
     finding.at_full_scale = (part.full_only || part.of_ladder) && known == runs.missing.end();
@@ -106,10 +106,13 @@ Finding find(const Part& part, const Runs& runs, int64_t sharing) {
     }
   } else {
     finding.seeds = spread_from(measured[part.key]);
-    if (!part.minus.empty())
-      finding.seeds =
-          spread_of(pairwise(finding.seeds.values, spread_from(measured[part.minus]).values, std::minus()));
-    finding.theory = number_from(measured[part.key].value("theory", Json()));
+    if (!part.other().empty()) {
+      const std::vector<double> other = spread_from(measured[part.other()]).values;
+      finding.seeds = spread_of(pairwise(finding.seeds.values, other, [&](double x, double y) {
+        return !part.minus.empty() ? x - y : !part.plus.empty() ? x + y : x / y;
+      }));
+    }
+    if (part.other().empty()) finding.theory = number_from(measured[part.key].value("theory", Json()));
   }
   finding.corpus = run->second.value("corpus", "");
   finding.study = run->second.value("program", "");
@@ -121,7 +124,7 @@ Finding find(const Part& part, const Runs& runs, int64_t sharing) {
                     : part.pooled ? read_rungs(part.predicate, places)
                                   : read(part.predicate, finding.seeds, sharing, look, busy);
   if (part.predicate.rule != Rule::every_seed) {
-    const Range possible = possible_values(part.key);
+    const Range possible = part.other().empty() ? possible_values(part.key) : Range{-infinity, infinity};
     Range& interval = finding.reading.interval;
     interval = {std::max(interval.low, possible.low), std::min(interval.high, possible.high)};
   }

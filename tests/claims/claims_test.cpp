@@ -39,7 +39,7 @@ Claim with_keys_of_their_own(Claim claim) {
   for (size_t i = 0; i < claim.parts.size(); ++i) {
     Part& part = claim.parts[i];
     part.key = fmt::format("{} {}", part.key, i);
-    part.pooled = false, part.minus = "";  // which judge_test.cpp tests
+    part.pooled = false, part.minus = part.plus = part.over = "";  // which judge_test.cpp tests
   }
   // So are controls, and what is false by a source whatever is measured.
   std::erase_if(claim.parts, [](const Part& part) { return part.control; });

@@ -142,7 +142,7 @@ TEST_CASE("no difference, and what decides a claim whatever its open part will b
   CHECK(judge(claim, runs).how == "source");
 }
 
-TEST_CASE("a value may be the difference of two of one run, and of all rungs of a ladder") {
+TEST_CASE("a value may be the difference, sum or quotient of two of one run, and of all rungs of a ladder") {
   Claim claim = claim_of({"a"}, {Rule::mean, 0.9, 1.1, false});
   claim.parts[0].minus = "b";
   Runs runs;
@@ -153,6 +153,12 @@ TEST_CASE("a value may be the difference of two of one run, and of all rungs of 
   CHECK(judge(claim, runs).verdict == "not tested");
   measured["b"] = to_json(spread_of(b));
   CHECK(judge(claim, runs).verdict == "true");
+  claim.parts[0].minus = "", claim.parts[0].plus = "b";
+  claim.parts[0].predicate = {Rule::mean, 11, 13.1};
+  CHECK(judge(claim, runs).findings[0].seeds.values == std::vector<double>{9, 11.001, 13.001, 15});
+  claim.parts[0].plus = "", claim.parts[0].over = "b";
+  CHECK(judge(claim, runs).findings[0].seeds.values ==
+        std::vector<double>{5 / 4.0, 6 / 5.001, 7.001 / 6, 8 / 7.0});
   claim = claim_of({"adamw.a"}, {Rule::median, just_above(0), infinity, false});
   claim.parts[0].pooled = true;
   for (const char* rung : {".rung1", ".rung2"})
