@@ -408,7 +408,7 @@ Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& finding
   if (count(depends) > 0) return {"depends", on_factors(valid)};
   if (count(holds) > 0 && count(fails) + count(equal) > 0) return {"depends", on_what(claim)};
   if (valid.empty() && !findings.empty())
-    return {"open", {"an experiment whose control holds", "一个对照成立的实验"}};
+    return {"not tested", {"the control of its experiment does not hold", "其实验的对照不成立"}};
   // What may be so somewhere is so where it was found, whatever it is elsewhere.
   if (claim.may && count(holds) > 0) return {"true"};
   if (count(busy) + count(not_normal) + count(too_few_seeds) > 0) return {"open", what_ends(valid)};
