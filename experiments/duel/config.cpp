@@ -3,31 +3,31 @@
 namespace isobar::duel {
 
 void Config::fields(Fields& f) {
-  f("a", a, "the first contestant, as a word of its own may say it");
-  f("b", b, "the second one");
-  f("task", task, "what they learn: the next letter of Tiny Shakespeare or of a made language, or digits",
+  f("a", a, "the first contestant");
+  f("b", b, "the second contestant");
+  f("task", task, "task: the next letter of Tiny Shakespeare or of a synthetic language, or digits",
     one_of({"shakespeare", "synthetic", "digits"}));
-  f("corpus", corpus, "a text of your own");
-  f("size", size, "of the nets and trainings: steps, n_layer, width, block_size, batch_size",
-    one_of({"small", "medium"}));
-  f("optimizer", optimizer, "muon moves the matrices inside the blocks, AdamW the rest",
+  f("corpus", corpus, "your own text file");
+  f("size", size, "sets steps, n_layer, width, block_size and batch_size", one_of({"small", "medium"}));
+  f("optimizer", optimizer, "muon: Muon for matrices inside blocks, AdamW for the rest",
     one_of({"adamw", "muon"}));
-  f("margin", margin, "nats: smaller differences are equal", above(0));
+  f("margin", margin, "nats; smaller differences count as equal", above(0));
   f("max_pairs", max_pairs, "pairs of trainings after which the duel ends undecided", at_least(1));
-  f("share", share, "of the error rate of 1 %; `isobar duel --ledger` sets it", between(1e-8, 1));
+  f("share", share, "share of the error rate of 1 %; `isobar duel --ledger` sets it", between(1e-8, 1));
   f("shared", shared, "file of B's trainings that duels share; `isobar duel --ledger` and --table set it");
-  f("settings", settings, "all: after the answer also sixteen other settings, each with five pairs",
+  f("settings", settings,
+    "all: after the answer, repeat the comparison in sixteen settings, with five pairs each",
     one_of({"one", "all"}));
   f("seeds", seeds, "trainings of each learning rate in the search for the best one", at_least(1));
-  f("learning_rate", learning_rate, "of both; 0: each has the best one of its own search", between(0, 1));
-  f("steps", steps, "of each training", at_least(1));
-  f("n_layer", n_layer, "blocks; of a net for digits hidden layers or blocks", at_least(1));
-  f("width", width, "of the residual stream, a multiple of 8", at_least(8));
+  f("learning_rate", learning_rate, "learning rate of both; 0: each has its best one", between(0, 1));
+  f("steps", steps, "steps of each training", at_least(1));
+  f("n_layer", n_layer, "blocks; for digits, hidden layers or blocks", at_least(1));
+  f("width", width, "width of the residual stream, a multiple of 8", at_least(8));
   f("block_size", block_size, "letters that the model sees at once", at_least(1));
-  f("batch_size", batch_size, "blocks in a step; of digits eight times as many images", at_least(1));
+  f("batch_size", batch_size, "blocks in a step; for digits, eight times as many images", at_least(1));
   f("eval_iters", eval_iters, "batches of each half of the validation text", at_least(1));
-  f("train_tokens", train_tokens, "letters of the training part that are used, its first; 0: all",
-    at_least(0));
+  f("train_tokens", train_tokens,
+    "number of letters of the training part that are used, from its beginning; 0: all", at_least(0));
 }
 
 void Config::take_size(const std::set<std::string>& given) {

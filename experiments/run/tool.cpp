@@ -245,9 +245,11 @@ std::string footer(const Program& program) {
     text += "Preset: --tiny, sizes that take a second.\n\n";
   }
   return text +
-         "Later words win: defaults, preset, config file, options. Exit codes: 0 done;\n"
-         "1 the program's own check failed or the loss diverged; 2 bad usage or input" +
-         (program.resume ? ";\n130 interrupted, to go on with --resume." : ".");
+         "Settings are read in this order; later ones override earlier ones: defaults,\n"
+         "preset, config file, options.\n"
+         "Exit codes: 0 done; 1 the program's own check failed or the loss diverged;\n"
+         "2 wrong usage or input; 3 something needed is missing on this machine" +
+         (program.resume ? ";\n130 interrupted, continue with --resume." : ".");
 }
 
 // --preset full, or --full. Returns these options.
@@ -406,12 +408,12 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
     app.add_flag("--accept-old", line.accept_old, "reuse earlier results even if sources or data changed")
         ->group(program.goes_on ? "Options" : more_settings);
   set_choices(*add_value("log_level", line.log_level, "NAME",
-                         "show from trace, debug, info, warn, error, off [info]"),
+                         "lowest level shown: trace, debug, info, warn, error, off [info]"),
               log_level_names);
   add_value("rank_timeout", line.rank_timeout, "N", "under mpirun: seconds that a rank may be silent [300]")
       ->group(program.first_settings.empty() ? "Options" : more_settings);
   if (program.resume)
-    add_value("resume", line.resume, "DIR", "go on with the run in DIR, from its newest checkpoint");
+    add_value("resume", line.resume, "DIR", "continue the run in DIR from its newest checkpoint");
   const std::vector<const CLI::Option*> presets = add_presets(app, preset_names(program), line.preset);
   if (const Positionals& files = program.positionals; files.values != nullptr)
     app.add_option(without_blanks(files.name), *files.values, files.about)->type_name("");

@@ -244,10 +244,10 @@ void bench_all(const BenchLine& line) {
 
 int bench(const Words& words) {
   BenchLine line;
-  Tool tool("isobar bench", "How fast is it here? The machine's limits, and six steps beside them.",
+  Tool tool("isobar bench", "Measures the limits of this machine, and compares six training steps with them.",
             "isobar bench --threads 1");
-  tool.option("--seconds", line.seconds, "for all six steps together", between(0.01, 3600));
-  tool.option("--json", line.json, "the numbers as JSON");
+  tool.option("--seconds", line.seconds, "time for all six steps together, in seconds", between(0.01, 3600));
+  tool.option("--json", line.json, "print the numbers as JSON");
   return tool.run(words, [&] { bench_all(line); });
 }
 

@@ -67,17 +67,18 @@ int doubt(const Words& words) {
   line.printed.resize(isobar::doubt::quantity_names().size());
 
   Tool tool("isobar doubt",
-            "Can these numbers come from this code? Judges what a text prints of a net before training.",
+            "Can these numbers come from this code? Judges the numbers that a text prints for a net before "
+            "training.",
             "isobar doubt table.toml\n"
             "isobar doubt --depth 3 --width 512 --std \"0.8932 0.6421 0.4156\"");
-  tool.words("FILE", line.files, "tables in TOML; the other options win");
+  tool.words("FILE", line.files, "TOML tables; options on the command line override their fields");
   for (size_t i = 0; i < line.printed.size(); ++i) {
     const isobar::doubt::QuantityName& name = isobar::doubt::quantity_names()[i];
     tool.option(fmt::format("--{}", name.field), line.printed[i], name.help);
   }
   for (size_t i = 0; i < line.settings.size(); ++i)
     tool.option("--" + line.settings[i].name, line.texts[i], meaning_of(line.settings[i]));
-  tool.option("--seed", line.seed, "of the first net", between(0, 1e15));
+  tool.option("--seed", line.seed, "seed of the first net", between(0, 1e15));
   return tool.run(words, [&] {
     if (line.files.empty()) say(tool, line, "");
     for (size_t i = 0; i < line.files.size(); ++i) {

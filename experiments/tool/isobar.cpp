@@ -43,8 +43,8 @@ struct Verb {
 
 const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
-      {"verify", "run the studies that claims need, judge every claim", verbs::verify},
-      {"doubt", "can printed numbers come from this code?", verbs::doubt},
+      {"verify", "run the studies that claims need, and judge each claim", verbs::verify},
+      {"doubt", "judge whether printed numbers can come from this code", verbs::doubt},
       {"bench", "compare training steps with this machine's limits", verbs::bench},
       {"report", "write a page of finished runs: claims and charts", verbs::report},
       {"facts", "write claims, verdicts, runs and studies as JSON", verbs::facts},
@@ -55,7 +55,7 @@ const std::vector<Verb>& all_verbs() {
       {"import", "convert a model.safetensors to a checkpoint", verbs::import_model},
       {"tokenize", "learn a tokenizer; turn text into tokens and back", verbs::tokenize},
       {"prepare", "convert texts to a token store for train_lm", verbs::prepare},
-      {"completion", "print a script for the completion of bash", completion},
+      {"completion", "print a bash completion script", completion},
   };
   return all;
 }
@@ -75,7 +75,9 @@ std::string help() {
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
   text += "\nStudies (build/bin/STUDY, or isobar STUDY):\n";
   for (const Json& study : ask_studies()) text += help_row(study["name"], study["question"]);
-  return text + "\n`isobar COMMAND --help` says more; --version; --about: all studies as JSON.\n";
+  return text +
+         "\n`isobar COMMAND --help` describes a command. `isobar --version` prints the\n"
+         "version; `isobar --about` lists all studies as JSON.\n";
 }
 
 bool is_program_name(const std::string& word) {

@@ -115,7 +115,8 @@ int export_model(const Words& words) {
   bool force = false;
   Tool tool("isobar export", "Writes a checkpoint of train_lm as model.safetensors and config.json.",
             "isobar export runs/train_lm -o llama/model.safetensors --layout llama");
-  tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest checkpoint");
+  tool.word("CHECKPOINT", checkpoint,
+            "a checkpoint, or a run folder, of which the newest checkpoint is used");
   tool.option("-o,--output", output,
               "the file to write; config.json and tokenizer.json are written to its folder");
   tool.option("--layout", layout, "names and shapes of the weights", one_of({"llama", "gpt2"}));
@@ -140,7 +141,8 @@ int sample(const Words& words) {
   SampleOptions options;
   Tool tool("isobar sample", "Draws text from a checkpoint of train_lm.",
             "isobar sample runs/train_lm --prompt \"ROMEO:\"");
-  tool.word("CHECKPOINT", options.checkpoint, "a checkpoint, or the folder of a run: its newest checkpoint");
+  tool.word("CHECKPOINT", options.checkpoint,
+            "a checkpoint, or a run folder, of which the newest checkpoint is used");
   tool.option("--prompt", options.prompt, "the text to continue");
   tool.option("--max_new_tokens", options.max_new_tokens, "number of tokens to draw", at_least(0));
   tool.option("--temperature", options.sampling.temperature, "divides the logits; 0: the most likely token");
@@ -156,7 +158,8 @@ int evaluate(const Words& words) {
   bool as_is = false;
   Tool tool("isobar evaluate", "Computes loss, perplexity and bits per byte of a checkpoint on a text.",
             "isobar evaluate runs/train_lm --corpus my.txt");
-  tool.word("CHECKPOINT", checkpoint, "a checkpoint, or the folder of a run: its newest checkpoint");
+  tool.word("CHECKPOINT", checkpoint,
+            "a checkpoint, or a run folder, of which the newest checkpoint is used");
   tool.option("--corpus", corpus, "the text file");
   tool.option("--part", part, "the whole text, or its validation part, the last tenth",
               one_of({"all", "validation"}));

@@ -84,18 +84,20 @@ int report(const Words& words) {
   Tool tool("isobar report", "Writes a page of finished runs: claims and verdicts, plots, settings.",
             "isobar report runs/verify -o report.html");
   tool.app().add_option("DIR", line.folders,
-                        "folders of finished runs; the folder of isobar verify has all its runs");
+                        "folders of finished runs; a folder of isobar verify has all its runs");
   tool.option("-o,--output", line.output, "the file to write; default: report.html, or KEY.svg");
   tool.option("--svg", line.svg,
-              "write a picture of one plot instead of the page: RUN.KEY, or KEY of all runs");
+              "write one plot as SVG instead of the page: RUN.KEY, or KEY for the plot of all runs");
   tool.option("--kept", line.kept,
-              "also show all claims of the texts: by DIR where it has their runs, else by kept values");
-  tool.option("--tree", line.tree,
-              "with --kept: claims and kept values of this source tree; default: those of this program");
+              "also show all claims of the texts; claims without a run in DIR are judged by stored values");
+  tool.option(
+      "--tree", line.tree,
+      "with --kept: take claims and stored values from this source tree; default: those of this program");
   tool.option("--found", line.found,
-              "with --kept: the sentences of its first screen, a file like experiments/page/found.json");
-  tool.option("--article", line.article, "an address for a link to the article on the page's first screen");
-  tool.option("--live", line.live, "add a chapter that runs decay_study in the browser of the reader");
+              "with --kept: JSON file with the sentences for the first screen of the page, such as "
+              "experiments/page/found.json");
+  tool.option("--article", line.article, "address of the article; the first screen of the page links to it");
+  tool.option("--live", line.live, "add a chapter that runs decay_study in the reader's browser");
   tool.option("--lang", line.lang, "the first language of the page", one_of({"en", "zh"}));
   tool.option("--force", line.force, "replace an existing file that is not a page or chart");
   return tool.run(words, [&] {

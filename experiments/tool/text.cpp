@@ -138,7 +138,7 @@ void warn_of(const TextInput& input) {
 
 int tokenize(const Words& words) {
   TokenizeLine line;
-  Tool tool("isobar tokenize", "Turns text into tokens and back: byte-level BPE as GPT-2 has it.",
+  Tool tool("isobar tokenize", "Turns text into tokens and back: byte-level BPE, as in GPT-2.",
             "isobar tokenize train --vocab_size 6400 corpus.txt -o bpe.json");
   CLI::App& app = tool.app();
   app.require_subcommand(1);
@@ -162,7 +162,7 @@ int tokenize(const Words& words) {
   CLI::App* encode_command = app.add_subcommand("encode", "print the tokens of a text");
   CLI::App* decode_command = app.add_subcommand("decode", "print the text of tokens");
   for (CLI::App* command : {encode_command, decode_command}) {
-    command->add_option("FILE", line.file, "what to read; the standard input without");
+    command->add_option("FILE", line.file, "input file (default: standard input)");
     command->add_option("--tokenizer", line.tokenizer, "a tokenizer.json, or byte")
         ->type_name("FILE")
         ->take_last()

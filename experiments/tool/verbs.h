@@ -34,6 +34,6 @@ int table(const Words& given);
 
 // Of texts: says on stderr of each file what it looks like if it hardly is a text, unless the user gave --as_is.
 void warn_of(const TextInput& input);
-inline constexpr const char* as_is_help = "no warning of a file that hardly is a text in UTF-8";
+inline constexpr const char* as_is_help = "do not warn if a file does not look like UTF-8 text";
 
 }  // namespace isobar::verbs

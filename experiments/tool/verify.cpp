@@ -26,18 +26,18 @@ struct VerifyConfig : HasFields {
   std::string only = "", page = "", programs = "", tree = "";
   bool allow_large = false, kept = false, keep = false, renew = false, ladder = false;
   void fields(Fields& f) override {
-    f("claim", claim, "judge only these claims (D06), or all of a text (003); results go to runs/claims",
-      or_none());
-    f("page", page, "the page; empty: report.html in the results");
-    f("only", only, "start only this run, judge only its claims");
-    f("programs", programs, "a folder with studies of your own, run in place of those of the same name");
-    f("allow_large", allow_large, "your own files may take gigabytes and hours");
-    f("ladder", ladder, "with --full: the ladders too (2 hours more)");
-    f("kept", kept, "make no run: judge what the last full runs measured; results go to runs/kept");
+    f("claim", claim,
+      "judge only these claims (D06), or all claims of a text (003); results go to runs/claims", or_none());
+    f("page", page, "file of the page; empty: report.html in --out");
+    f("only", only, "make only this run, and judge only its claims");
+    f("programs", programs, "a folder with your own studies, which replace those of the same name");
+    f("allow_large", allow_large, "no limit of memory and time for your own files");
+    f("ladder", ladder, "with --full: also the ladders (2 more hours)");
+    f("kept", kept, "make no run: judge by the stored values of the last full runs; results go to runs/kept");
     f("keep", keep,
-      "store the values of these full runs in full.json; with --quick, only how long the runs took");
-    f("renew", renew, "is gone: docs/render renews documents");
-    f("tree", tree, "the source tree; empty: this program's");
+      "store the values of these full runs in full.json; with --quick, store only how long the runs took");
+    f("renew", renew, "removed; use docs/render");
+    f("tree", tree, "source tree for --keep; empty: this program's");
   }
 };
 
@@ -146,15 +146,16 @@ int verify(const Words& given) {
   };
   const Program program{
       .name = "isobar verify",
-      .about = "Makes the runs that claims need and judges each claim; \"false\" is no failure.",
+      .about =
+          "Makes the runs that claims need, and judges each claim. A verdict of \"false\" does "
+          "not change the exit code.",
       .example = "isobar verify --quick\nisobar verify --claim D06\nisobar verify mine.toml --out runs/mine",
       .trained = trains_no_nets,
       .presets = {{"quick", "small sizes and few seeds"}, {"full", "the texts' sizes, and more seeds"}},
-      .printers =
-          {{.flag = "jobs",
-            .about = "print a command for each run that is missing, for make -j, parallel or Slurm, and stop",
-            .text = {},
-            .text_of_run = jobs}},
+      .printers = {{.flag = "jobs",
+                    .about = "print a command for each missing run, for make -j, parallel or Slurm, and stop",
+                    .text = {},
+                    .text_of_run = jobs}},
       .folder = "runs/verify",
       .folder_of =
           [&] { return config.kept            ? "runs/kept"
@@ -162,7 +163,7 @@ int verify(const Words& given) {
                                               : "runs/claims"; },
       .positionals =
           {.name = "FILE",
-           .about = "files of claims, as experiments/claims/README.md says [those that come with isobar]",
+           .about = "files of claims (format: experiments/claims/README.md) [those that come with isobar]",
            .values = &paths},
       .profiles = false,
       .goes_on = MayDiffer{.all = true}};

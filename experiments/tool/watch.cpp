@@ -101,7 +101,7 @@ int watch(const Words& words) {
   tool.word("DIR", options.folder, "the folder of the run");
   tool.option("--once", options.once, "show the state now, and exit");
   tool.option("--interval", options.interval,
-              "seconds between two lines or screens (0: 1 on a terminal, otherwise 10)", at_least(0));
+              "seconds between updates; 0 means 1 on a terminal and 10 otherwise", at_least(0));
   return tool.run(words, [&] { return follow(options); });
 }
 

@@ -10,22 +10,23 @@ void Config::fields(Fields& f) {
   f("depth", depth, "layers (plain) or blocks of two", between(1, 100'000));
   f("width", width, "features of every layer", between(1, 16'384));
   f("batch", batch, "rows of the input", between(1, 65'536));
-  f("seeds", seeds, "runs, from seed --seed on", between(1, 10'000));
+  f("seeds", seeds, "number of seeds, from --seed on", between(1, 10'000));
   f("init", init, "initial weights; all but default come with zero bias",
     {"default", "default_nobias", "normal01", "xavier_uniform", "xavier_normal", "he_uniform", "he_normal",
      "lecun_normal", "orthogonal", "orthogonal_sqrt2"});
   f("norm", norm, "normalization N", norm_names());
-  f("activation", activation, "none: linear", activation_names());
-  f("order", order, "in a plain layer", {"norm_relu", "relu_norm"});
+  f("activation", activation, "activation function; none: a linear net", activation_names());
+  f("order", order, "order of norm and ReLU in a plain layer", {"norm_relu", "relu_norm"});
   f("topology", topology,
     "plain chain, or blocks with f(x) = W2 act(W1 x): residual x + f(x), pre x + f(N(x)), post N(x + f(x)), "
     "skipinit and rezero x + a f(x), fixup",
     {"plain", "residual", "pre", "post", "skipinit", "rezero", "fixup"});
-  f("loss", loss, "of the output: its sum, its mean, or its sum weighted with normal numbers",
+  f("loss", loss, "scalar loss: sum, mean, or randomly weighted sum of the output",
     {"sum", "mean", "random"});
-  f("dtype", dtype, "of the arithmetic", {"f32", "f64"});
+  f("dtype", dtype, "data type of the computation", {"f32", "f64"});
   f("alpha", alpha,
-    "alpha of dyt, derf, a registered norm, 1/rho of dyt_sqrtd, C of dyisru, skipinit's; below 0: own");
+    "parameter of the norm or topology: alpha of dyt, derf, skipinit or a registered norm, 1/rho of dyt_sqrtd, C of "
+    "dyisru; negative: its default");
 }
 
 void Config::check_together() const {

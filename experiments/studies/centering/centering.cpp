@@ -27,8 +27,8 @@ struct Config : TinyConfig {
   void fields(Fields& f) override {
     f("n_layer", n_layer, "blocks", at_least(1));
     f("n_embd", n_embd, "width of the residual stream", at_least(1));
-    f("steps", steps, "of training; the share is measured at every quarter of them", at_least(4));
-    f("learning_rate", learning_rate, "of AdamW", at_least(0));
+    f("steps", steps, "steps of a training; the share is measured after each quarter of them", at_least(4));
+    f("learning_rate", learning_rate, "learning rate of AdamW", at_least(0));
     TinyConfig::fields(f);
   }
   LmConfig training_of(const std::string& net) const {

@@ -37,15 +37,15 @@ void Config::fields(Fields& f) {
   f("corpus", corpus, "text file, 'synthetic', or 'kjv'; empty: Tiny Shakespeare");
   f("nets", nets, "norms; rmsnorm and none are among them", one_of(contestant_names()));
   f("optimizers", optimizers, "each with a search for rates of its own", one_of({"adamw", "muon"}));
-  f("widths", widths, "of the residual stream, multiples of 8, one for each rung", between(8, 4096));
+  f("widths", widths, "widths of the residual stream, multiples of 8, one for each rung", between(8, 4096));
   f("train_tokens", train_tokens,
     "letters of the training part that are used, its first, one for each rung of one width; 0: all",
     at_least(0));
-  f("rungs", rungs, "that are measured, from the lowest on; 0: all", at_least(0));
+  f("rungs", rungs, "number of rungs that are measured, from the lowest on; 0: all", at_least(0));
   f("seeds", seeds,
     "pairs of trainings on the highest rung; each rung below has two more, if its trainings are shorter",
     at_least(2));
-  f("steps", steps, "of a training at width 64; they grow as the square of the width", at_least(1));
+  f("steps", steps, "steps of a training at width 64; they grow as the square of the width", at_least(1));
   f("n_layer", n_layer, "blocks", at_least(1));
   f("block_size", block_size, "letters that the model sees at once", at_least(1));
   f("batch_size", batch_size, "blocks in a step", at_least(1));

@@ -64,11 +64,12 @@ struct Config : TinyConfig {
     known.may_be_none = true;
     f("nets", nets, "placement.norm, or ngpt; 'pre.none' is no norm; ngpt@1e-2 has a rate of its own",
       or_none());
-    f("widths", widths, "of the residual stream", at_least(1));
+    f("widths", widths, "widths of the residual stream", at_least(1));
     f("n_layer", n_layer, "blocks", at_least(1));
     f("learning_rates", learning_rates,
-      "of AdamW; more are added where the best of several is the least or the greatest", above(0));
-    f("steps", steps, "of training", at_least(1));
+      "learning rates of AdamW; more are added if the best of several is the smallest or the largest",
+      above(0));
+    f("steps", steps, "steps of a training", at_least(1));
     f("pair_nets", pair_nets, "those of --nets that have --pair_seeds at their best learning rate", known);
     f("pair_seeds", pair_seeds, "runs of --pair_nets; --seeds where that is more", at_least(0));
     f("deep_nets", deep_nets, "nets of the second comparison, with many blocks; empty: none", or_none());

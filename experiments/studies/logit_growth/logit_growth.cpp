@@ -30,8 +30,8 @@ struct Config : TinyConfig {
   void fields(Fields& f) override {
     f("n_layer", n_layer, "blocks", at_least(1));
     f("n_embd", n_embd, "width of the residual stream", at_least(1));
-    f("steps", steps, "of training", at_least(1));
-    f("learning_rate", learning_rate, "of AdamW", at_least(0));
+    f("steps", steps, "steps of a training", at_least(1));
+    f("learning_rate", learning_rate, "learning rate of AdamW", at_least(0));
     f("softcap", softcap, "bound on the attention logits of the model 'softcap'", above(0));
     f("log_interval", log_interval, "steps between measurements of the logits", at_least(1));
     TinyConfig::fields(f);

@@ -33,13 +33,14 @@ struct Config : HasFields {
   double learning_rate = 1e-2, dropout = 0.1;
 
   void fields(Fields& f) override {
-    f("norms", norms, "of the layers; the first is what others are compared with", one_of(norm_names()));
+    f("norms", norms, "norms of the layers; the others are compared with the first one",
+      one_of(norm_names()));
     f("depths", depths, "numbers of layers", between(1, 1000));
     f("d_model", d_model, "channels, of one head and inside the feed-forward part", between(1, 1024));
     f("batch", batch, "sequences of a step, drawn anew", between(1, 4096));
-    f("steps", steps, "of Adam", between(1, 100'000));
-    f("seeds", seeds, "runs, from seed --seed on", between(1, 1000));
-    f("learning_rate", learning_rate, "of Adam", above(0));
+    f("steps", steps, "steps of Adam", between(1, 100'000));
+    f("seeds", seeds, "number of seeds, from --seed on", between(1, 1000));
+    f("learning_rate", learning_rate, "learning rate of Adam", above(0));
     f("dropout", dropout, "after attention and within the feed-forward part", from_to_below(0, 1));
   }
 };

@@ -15,7 +15,7 @@ namespace {
 
 struct Config : HasFields {
   int64_t seeds = 20;  // enough for a median and a range
-  void fields(Fields& f) override { f("seeds", seeds, "runs, from seed --seed on", at_least(1)); }
+  void fields(Fields& f) override { f("seeds", seeds, "number of seeds, from --seed on", at_least(1)); }
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ struct Config : HasFields {
     f("d_model", d_model, "channels, of four heads; the MLP has four times as many", between(4, 4096));
     f("length", length, "positions of a sequence", between(2, 4096));
     f("batch", batch, "sequences", between(1, 4096));
-    f("seeds", seeds, "runs, from seed --seed on", between(1, 10'000));
+    f("seeds", seeds, "number of seeds, from --seed on", between(1, 10'000));
   }
 };
 

@@ -30,12 +30,12 @@ struct Config : HasFields {
   int64_t hidden = 64, batch = 50, steps = 300, seeds = 5;
 
   void fields(Fields& f) override {
-    f("norms", norms, "of the state", one_of(norm_names()));
+    f("norms", norms, "norms of the state", one_of(norm_names()));
     f("lengths", lengths, "time steps, divisors of 784", between(1, 784));
-    f("learning_rates", learning_rates, "of Adam; each net has its best", above(0));
+    f("learning_rates", learning_rates, "learning rates of Adam; each net has its best one", above(0));
     f("hidden", hidden, "size of the state", at_least(1));
     f("batch", batch, "images a step", at_least(1));
-    f("steps", steps, "of training", at_least(1));
+    f("steps", steps, "steps of a training", at_least(1));
     f("seeds", seeds, "runs of each net at its best rate", at_least(1));
   }
 };

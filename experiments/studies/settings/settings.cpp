@@ -40,9 +40,9 @@ struct Config : HasFields {
   void fields(Fields& f) override {
     f("nets", nets, "norms before the branches; rmsnorm is among them", one_of(norm_names()));
     f("seeds", seeds, "pairs of trainings in each setting", at_least(2));
-    f("steps", steps, "of a training", at_least(1));
-    f("long_steps", long_steps, "of a training in the four long settings", at_least(1));
-    f("width", width, "of the residual stream, a multiple of 8", between(8, 4096));
+    f("steps", steps, "steps of a training", at_least(1));
+    f("long_steps", long_steps, "steps of a training in the four long settings", at_least(1));
+    f("width", width, "width of the residual stream, a multiple of 8", between(8, 4096));
     f("n_layer", n_layer, "blocks", at_least(1));
     f("block_size", block_size, "letters that the model sees at once", at_least(1));
     f("batch_size", batch_size, "blocks in a step", at_least(1));

@@ -118,7 +118,7 @@ void Config::fields(Fields& f) {
   f("dim_feedforward", dim_feedforward, "channels inside the feed-forward part", between(1, 16'384));
   f("length", length, "positions of a sequence", between(1, 4096));
   f("batch", batch, "sequences", between(1, 4096));
-  f("seeds", seeds, "runs, from seed --seed on", between(1, 10'000));
+  f("seeds", seeds, "number of seeds, from --seed on", between(1, 10'000));
 }
 
 std::vector<std::string> Config::fit_heads() {

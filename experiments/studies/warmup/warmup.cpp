@@ -30,8 +30,8 @@ struct Config : TinyConfig {
     f("depths", depths, "blocks of the nets whose gradient is measured before training", at_least(1));
     f("n_layer", n_layer, "blocks of the nets that are trained", at_least(1));
     f("n_embd", n_embd, "width of the residual stream, and of the feed-forward part", at_least(1));
-    f("steps", steps, "of training", at_least(1));
-    f("learning_rates", learning_rates, "of AdamW", above(0));
+    f("steps", steps, "steps of a training", at_least(1));
+    f("learning_rates", learning_rates, "learning rates of AdamW", above(0));
     TinyConfig::fields(f);
   }
 };

@@ -67,27 +67,27 @@ void Config::fields(Fields& f) {
   f("optimizers", optimizers, "sgd has momentum 0.9, and trains MLPs alone", one_of(optimizer_names()));
   f("scales", scales, "std of the initial matrices times sqrt(fan_in), with AdamW", above(0));
   f("few_scales", few_scales, "the same with other optimizers", above(0));
-  f("embedding_stds", embedding_stds, "of transformers; other optimizers than AdamW have the first",
-    above(0));
+  f("embedding_stds", embedding_stds,
+    "stds of the embedding of transformers; optimizers other than AdamW have the first one", above(0));
   Limits some = at_least(1);
   some.may_be_none = true;
   f("depths", depths, "layers or blocks of MLPs at the default scale, with AdamW", some);
   f("n_layers", n_layers, "the same of transformers", some);
   f("width", width, "features of an MLP", between(2, 4096));
   f("n_embd", n_embd, "width of a transformer, with heads of 16", between(16, 4096));
-  f("steps", steps, "of each training", at_least(1));
+  f("steps", steps, "steps of each training", at_least(1));
   f("batch", batch, "digits a step", between(1, 5000));
   f("block_size", block_size, "characters of a block", at_least(1));
   f("blocks", blocks, "a step", at_least(1));
   f("seeds", seeds, "trainings of a cell at a border; other cells have one", at_least(1));
-  f("share", share, "of the best cell's gain over blind guessing: a net with less does not learn",
+  f("share", share, "share of the best cell's gain over blind guessing: a net with less does not learn",
     between(0.01, 1));
-  f("norm", norm, "of a net that is asked about: its answer is printed, and nothing is trained",
+  f("norm", norm, "norm of a net: print whether it trains, by the stored map, and train nothing",
     one_of(or_none(norm_choices())));
   f("depth", depth, "its layers or blocks; 0: the map's", at_least(0));
   f("init_std", init_std, "std of its initial weights; 0: that of scale 1 (plain: sqrt 2)", at_least(0));
-  f("optimizer", optimizer, "what moves it; empty: adamw", one_of(or_none(optimizer_names())));
-  f("task", task, "what it is", one_of(task_names()));
+  f("optimizer", optimizer, "optimizer of this net; empty: adamw", one_of(or_none(optimizer_names())));
+  f("task", task, "type of net", one_of(task_names()));
   f("embedding_std", embedding_std, "std of its embedding; 0: init_std", at_least(0));
   f("rate", rate, "its learning rate; 0: any", at_least(0));
   f("draw", draw,
