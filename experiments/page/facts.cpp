@@ -57,6 +57,7 @@ Json claim_facts(const ClaimFile& file, const Judged& judged) {
   json["kind"] = claim.kind == Kind::measured ? "measured" : kind_words[static_cast<size_t>(claim.kind)];
   json["text_size"] = claim.paper_size.en;
   const Finding* deciding = deciding_part(judged);
+  json["all_parts_together"] = judged.claim->one_statement;
   json["deciding_part"] = deciding == nullptr ? Json() : Json(deciding - judged.findings.data());
   for (size_t i = 0; i < claim.parts.size(); ++i) {
     const RunSpec& run = *std::ranges::find(file.runs, claim.parts[i].run, &RunSpec::name);
