@@ -92,8 +92,9 @@ std::string type_name_of(const HasFields& part);
 // parameters.
 std::string describe(HasFields& model);
 
-// Evaluation: a block in which a model is in evaluation and no tape records; afterwards each module is in the
-// mode that it was in before, also after an exception.
+// Evaluation: a block in which a model is in evaluation. In the block, tapes of this thread that were opened
+// before it do not record. After the block each module is in the mode that it was in before, also after an
+// exception.
 //
 //   {
 //     const Evaluation here(model);
