@@ -43,18 +43,19 @@ struct Verb {
 
 const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> all = {
-      {"verify", "run the studies that claims need, and judge each claim", verbs::verify},
-      {"doubt", "judge whether printed numbers can come from this code", verbs::doubt},
-      {"bench", "compare training steps with this machine's limits", verbs::bench},
-      {"report", "write a page of finished runs: claims and charts", verbs::report},
-      {"facts", "write claims, verdicts, runs and studies as JSON", verbs::facts},
+      {"verify", "run the studies that claims need, and print a verdict on each claim", verbs::verify},
+      {"doubt", "check whether the numbers printed in a text can come from the code printed beside them",
+       verbs::doubt},
+      {"bench", "compare the speed of training steps with the fastest this machine can do", verbs::bench},
+      {"report", "write an HTML report of finished runs: claims and charts", verbs::report},
+      {"facts", "write all claims, verdicts, runs and studies as JSON", verbs::facts},
       {"watch", "show the progress of a run of train_lm", verbs::watch},
       {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
       {"evaluate", "compute loss and perplexity of a checkpoint on a text", verbs::evaluate},
       {"export", "write a model.safetensors for Hugging Face", verbs::export_model},
       {"import", "convert a model.safetensors to a checkpoint", verbs::import_model},
-      {"tokenize", "learn a tokenizer; turn text into tokens and back", verbs::tokenize},
-      {"prepare", "convert texts to a token store for train_lm", verbs::prepare},
+      {"tokenize", "learn a tokenizer; turn text into tokens, and tokens into text", verbs::tokenize},
+      {"prepare", "convert text files to one file of tokens for train_lm", verbs::prepare},
       {"completion", "print a bash completion script", completion},
   };
   return all;
@@ -69,7 +70,8 @@ verbs::Words names_of_all() {
 
 std::string help() {
   std::string text =
-      "isobar: measures what is said about normalization in deep networks.\n\n"
+      "isobar: tests published claims about normalization in deep networks by\n"
+      "measurement.\n\n"
       "  isobar verify --claim D06  check one published claim\n\n"
       "Commands:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);

@@ -65,7 +65,7 @@ void write_page(const ReportLine& line, const Output& output, const report::Cont
     double seconds = 0;  // of the machine that the values were kept on
     for (const auto& [run, took] : claims::Kept::shipped().seconds("quick")) seconds += took;
     text += fmt::format(
-        "next: isobar verify --quick measures the claims here, small, in {}; --full in the texts' sizes\n",
+        "next: isobar verify --quick measures all claims here with small nets, in {}; --full uses larger ones\n",
         claims::rough_time(seconds));
   }
   say_written(output.path, text);
@@ -81,7 +81,7 @@ void write_figure(const ReportLine& line, const Output& output, const report::Co
 
 int report(const Words& words) {
   ReportLine line;
-  Tool tool("isobar report", "Writes a page of finished runs: claims and verdicts, plots, settings.",
+  Tool tool("isobar report", "Writes an HTML report of finished runs: claims and verdicts, plots, settings.",
             "isobar report runs/verify -o report.html");
   tool.app().add_option("DIR", line.folders,
                         "folders of finished runs; a folder of isobar verify has all its runs");

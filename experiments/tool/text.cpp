@@ -138,7 +138,7 @@ void warn_of(const TextInput& input) {
 
 int tokenize(const Words& words) {
   TokenizeLine line;
-  Tool tool("isobar tokenize", "Turns text into tokens and back: byte-level BPE, as in GPT-2.",
+  Tool tool("isobar tokenize", "Turns text into tokens, and tokens into text: byte-level BPE, as in GPT-2.",
             "isobar tokenize train --vocab_size 6400 corpus.txt -o bpe.json");
   CLI::App& app = tool.app();
   app.require_subcommand(1);
