@@ -1,5 +1,6 @@
 #include "in_settings.h"
 
+#include "../run/table.h"
 #include "../studies/settings/design.h"
 
 namespace isobar::duel {
