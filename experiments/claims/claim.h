@@ -13,9 +13,9 @@ namespace isobar::claims {
 
 // "The value `key` of the run `run` lies where `predicate` says."
 struct Part {
-  Phrase says;             // in words: "a shift leaves LayerNorm's output as it is"
-  std::string run;         // of the file's runs: "norm_properties"
-  std::string key;         // of its measured values
+  Phrase says;      // in words: "a shift leaves LayerNorm's output as it is"
+  std::string run;  // of the file's runs: "norm_properties"
+  std::string key;  // of its measured values
   // Another of them, seed by seed subtracted, added, or divided by; at most one of the three.
   std::string minus = "", plus = "", over = "";
   Predicate predicate;
