@@ -298,7 +298,7 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
   using enum PartOutcome;
   int64_t seeds = 0;
   std::map<std::string, double> seconds;  // by run: the most that one of its parts needs
-  bool more = false, busy_machine = false;
+  bool more = false, unknown = false, busy_machine = false;
   std::vector<Phrase> needs;
   for (const Finding* finding : findings) {
     const Finding& f = *finding;
@@ -312,6 +312,7 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
       continue;
     }
     more = true;
+    unknown |= f.needed == 0;
     seeds = std::max(seeds, f.needed);
     if (f.seeds.n > 0 && !f.part->of_ladder)  // whose rungs get no new seeds
       seconds[f.part->run] = std::max(
@@ -319,7 +320,7 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
   }
   double all_seconds = 0;
   for (const auto& [run, most] : seconds) all_seconds += most;
-  if (more && seeds > 0) {
+  if (more && seeds > 0 && !unknown) {
     needs.push_back(filled({"about {} seeds", "约 {} 个种子"}, seeds));
     if (all_seconds > 0) needs.push_back(filled({"{} min", "{} 分钟"}, std::ceil(all_seconds / 60)));
   } else if (more) {

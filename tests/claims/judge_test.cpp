@@ -76,6 +76,20 @@ TEST_CASE("an open part beside decided ones leaves the claim open") {
   CHECK(judge(claim, runs).verdict == "true");
 }
 
+TEST_CASE("where one open part does not know how many seeds it needs, the claim names no number") {
+  Claim claim = claim_of({"mean", "median"}, {Rule::mean, 0, infinity, false});
+  claim.parts[1].predicate.rule = Rule::median;
+  Runs runs;
+  const auto seeds = [](std::vector<double> values) { return to_json(spread_of(values)); };
+  Json& measured = runs.summaries["r"]["measured"];
+  measured["mean"] = seeds({-1, 2, 0.5});
+  measured["median"] = seeds({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  CHECK(judge(claim, runs).detail.en.starts_with("about "));
+  measured["median"] = seeds({-1, 2, 0.5});
+  CHECK(judge(claim, runs).verdict == "open");
+  CHECK(judge(claim, runs).detail.en == "more seeds");
+}
+
 TEST_CASE("a control that fails takes the parts of its run away, and is no part of the claim") {
   Claim claim = claim_of({"a", "control"}, {Rule::mean, 0, infinity, false});
   claim.parts[1].control = true;
