@@ -46,8 +46,8 @@ const std::vector<Verb>& all_verbs() {
       {"verify", "run the studies that claims need, and print a verdict on each claim", verbs::verify},
       {"doubt", "check whether the numbers printed in a text can come from the code printed beside them",
        verbs::doubt},
-      {"bench", "compare the speed of training steps with the fastest this machine can do", verbs::bench},
-      {"report", "write an HTML report of finished runs: claims and charts", verbs::report},
+      {"bench", "compare training steps with the limits of this machine", verbs::bench},
+      {"report", "write an HTML report of finished runs and claims", verbs::report},
       {"facts", "write all claims, verdicts, runs and studies as JSON", verbs::facts},
       {"watch", "show the progress of a run of train_lm", verbs::watch},
       {"sample", "draw text from a checkpoint of train_lm", verbs::sample},
@@ -70,8 +70,7 @@ verbs::Words names_of_all() {
 
 std::string help() {
   std::string text =
-      "isobar: tests published claims about normalization in deep networks by\n"
-      "measurement.\n\n"
+      "isobar: tests published claims about normalization by measurement.\n\n"
       "  isobar verify --claim D06  check one published claim\n\n"
       "Commands:\n";
   for (const Verb& verb : all_verbs()) text += help_row(verb.name, verb.about);
