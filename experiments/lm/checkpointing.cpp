@@ -58,7 +58,8 @@ Json origin_of(const Run& run) {
   Json origin = provenance(isobar_sources(), environment.value("data", Json::object()));
   if (environment.contains(init_from_key)) origin[init_from_key] = environment[init_from_key];
   if (environment["blas"] != "own")
-    origin[products_key] = fmt::format("{} {}", environment["blas"], environment["blas_core"]);
+    origin[products_key] = fmt::format("{} {}", environment["blas"].get<std::string>(),
+                                       environment["blas_core"].get<std::string>());
   return origin;
 }
 
