@@ -5,8 +5,7 @@ namespace isobar::duel {
 void Config::fields(Fields& f) {
   f("a", a, "the first contestant");
   f("b", b, "the second contestant");
-  f("task", task, "task: the next letter of Tiny Shakespeare or of a synthetic language, or digits",
-    one_of({"shakespeare", "synthetic", "digits"}));
+  f("task", task, "next letter of a text, or digits", one_of({"shakespeare", "synthetic", "digits"}));
   f("corpus", corpus, "your own text file");
   f("size", size, "sets steps, n_layer, width, block_size and batch_size", one_of({"small", "medium"}));
   f("optimizer", optimizer, "muon: Muon for matrices inside blocks, AdamW for the rest",
@@ -15,9 +14,7 @@ void Config::fields(Fields& f) {
   f("max_pairs", max_pairs, "pairs of trainings after which the duel ends undecided", at_least(1));
   f("share", share, "share of the error rate of 1 %; `isobar duel --ledger` sets it", between(1e-8, 1));
   f("shared", shared, "file of B's trainings that duels share; `isobar duel --ledger` and --table set it");
-  f("settings", settings,
-    "all: after the answer, repeat the comparison in sixteen settings, with five pairs each",
-    one_of({"one", "all"}));
+  f("settings", settings, "all: also in sixteen settings", one_of({"one", "all"}));
   f("seeds", seeds, "trainings of each learning rate in the search for the best one", at_least(1));
   f("learning_rate", learning_rate, "learning rate of both; 0: each has its best one", between(0, 1));
   f("steps", steps, "steps of each training", at_least(1));
@@ -26,8 +23,7 @@ void Config::fields(Fields& f) {
   f("block_size", block_size, "letters that the model sees at once", at_least(1));
   f("batch_size", batch_size, "blocks in a step; for digits, eight times as many images", at_least(1));
   f("eval_iters", eval_iters, "batches of each half of the validation text", at_least(1));
-  f("train_tokens", train_tokens,
-    "number of letters of the training part that are used, from its beginning; 0: all", at_least(0));
+  f("train_tokens", train_tokens, "first letters of the training part that are used; 0: all", at_least(0));
 }
 
 void Config::take_size(const std::set<std::string>& given) {
@@ -48,6 +44,8 @@ void Config::check_together() const {
   check(train_tokens == 0 || task != "digits", "--train_tokens: digits are no text; drop it");
   check(train_tokens == 0 || train_tokens > block_size,
         "--train_tokens: wanted more than --block_size ({}), or 0, got {}", block_size, train_tokens);
+  check(settings == "one" || corpus.empty(),
+        "--settings all: the settings have texts of their own; drop it, or --corpus");
   check(settings == "one" || task != "digits",
         "--settings all: the settings are those of language models; drop it, or --task digits");
   check(width % 8 == 0, "--width: wanted a multiple of 8, got {}", width);

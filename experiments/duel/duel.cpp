@@ -137,6 +137,11 @@ void study(Run& run, const Config& config) {
   Findings found{.a = {.contestant = parse_contestant(config.a)},
                  .b = {.contestant = parse_contestant(config.b)},
                  .share = config.share};
+  // A contestant's own optimizer would stand where the design says another.
+  for (const Side* side : {&found.a, &found.b})
+    check(config.settings == "one" || std::ranges::count(side->contestant.flags, "--optimizer") == 0,
+          "--settings all: {} has an optimizer of its own, and the settings have theirs; drop one of both",
+          side->label());
   const std::unique_ptr<Task> task = make_task(config);
   for (Side* side : {&found.a, &found.b}) {
     task->check_contestant(side->contestant);

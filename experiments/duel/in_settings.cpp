@@ -147,9 +147,21 @@ Phrase headline_of(const claims::OverSettings& over, const std::vector<claims::S
                    "各设置合计：{} 与 {} 在 {} 纳特之内相等：{}，{}"},
                   a, b, number_text(margin), mean, interval) +
            marks;
-  return filled(
-             {"over all settings {} beside {}: {}: {} nats, {}", "各设置合计：{} 与 {} 相比{}：{} 纳特，{}"},
-             a, b, word_of(over.reading.outcome), mean, interval) +
+  if (over.open_level) {
+    const claims::LevelReading& level = over.levels[*over.open_level];
+    return filled({"over all settings {} minus {} is {} nats, {}, not decided so at {} {}",
+                   "各设置合计：{} 减 {} 为 {} 纳特，{}，{} {} 时未能如此判定"},
+                  a, b, mean, interval, factors[level.factor].name,
+                  factors[level.factor].levels[level.level]) +
+           marks;
+  }
+  const bool decided =
+      over.reading.outcome == PartOutcome::holds || over.reading.outcome == PartOutcome::fails;
+  return filled(decided ? Phrase{"over all settings {} is {} than {}: {} nats, {}",
+                                 "各设置合计：{} {}于 {}：{} 纳特，{}"}
+                        : Phrase{"over all settings {} is {} beside {}: {} nats, {}",
+                                 "各设置合计：{} {}，与 {} 相比：{} 纳特，{}"},
+                a, word_of(over.reading.outcome), b, mean, interval) +
          marks;
 }
 

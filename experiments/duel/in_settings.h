@@ -32,7 +32,8 @@ class TasksInSettings {
 void compare_in_settings(Run& run, const Config& config, const TasksInSettings& tasks, Trainings& trainings,
                          const Findings& found);
 
-// "over sixteen settings dyt is worse than rmsnorm: +0.031 nats, [0.010, 0.052]"; or on what it depends.
+// "over all settings dyt is worse than rmsnorm: +0.031 nats, [+0.010, +0.052]; better in 0, worse in 9, …"; or on what it
+// depends, or at which level it is not decided.
 Phrase headline_of(const claims::OverSettings& over, const std::vector<claims::SettingsFactor>& factors,
                    const std::string& a, const std::string& b, double margin);
 

@@ -297,6 +297,10 @@ TEST_CASE("in other settings the pairs are those of the study settings, to the b
         std::string::npos);
   check_refused("duel", "none rmsnorm --task digits --settings all",
                 "the settings are those of language models");
+  check_refused("duel", "none rmsnorm --settings all --corpus mine.txt",
+                "the settings have texts of their own");
+  check_refused("duel", "'--norm none --optimizer muon' rmsnorm --settings all --tiny",
+                "has an optimizer of its own");
 }
 
 }  // namespace isobar::duel::test

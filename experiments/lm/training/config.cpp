@@ -39,11 +39,11 @@ void fit_heads(LmConfig& c, GivingWay& way) {
 
 void LmConfig::fields(Fields& f) {
   f("corpus", corpus,
-    "text file, token store of isobar prepare, or 'synthetic'; empty: Tiny Shakespeare if it is there, else 'synthetic'");
-  f("as_is", as_is, "do not warn if the corpus does not look like UTF-8 text");
+    "text, token store of isobar prepare or 'synthetic'; empty: Tiny Shakespeare, else 'synthetic'");
+  f("as_is", as_is, "no warning of a corpus that hardly is a text in UTF-8");
   f("tokenizer", tokenizer, "char, byte or a tokenizer.json; empty: char, or what a token store brings");
   f("init_from", init_from,
-    "checkpoint, run folder or model.safetensors; training begins with its weights and tokenizer");
+    "checkpoint, run's folder or model.safetensors whose weights and tokenizer training begins with");
   f("vocab_size", vocab_size, "symbols of the model, at least the tokenizer's (0: just those)", at_least(0));
   f("n_layer", n_layer, "blocks", at_least(1));
   f("n_head", n_head, "query heads", at_least(1));
@@ -53,9 +53,9 @@ void LmConfig::fields(Fields& f) {
   f("norm", norm, "normalization", norm_names());
   f("norm_eps", norm_eps, "eps of the norms that have one", at_least(0));
   f("alpha", alpha,
-    "initial alpha of dyt and derf, 1/rho of dyt_sqrtd, C of dyisru, or a registered norm's parameter; negative: "
+    "first alpha of dyt and derf, 1/rho of dyt_sqrtd, C of dyisru, for registered norms to use; below zero: "
     "0.5, 1, n_embd, the norm's own");
-  f("placement", placement, "position of the norm in each branch, or its replacement", placement_names());
+  f("placement", placement, "of the norm in each branch, or what replaces it", placement_names());
   f("ffn", ffn, "feed-forward part", {"swiglu", "gelu", "gelu_tanh", "relu", "relu2"});
   f("hidden", hidden, "width of the feed-forward part (0: 8/3 n_embd in whole 64s for swiglu, else 4 n_embd)",
     at_least(0));
@@ -71,11 +71,10 @@ void LmConfig::fields(Fields& f) {
   f("gradient_accumulation_steps", gradient_accumulation_steps,
     "batches in a step, one after the other; gradients and loss are their means", at_least(1));
   f("max_iters", max_iters, "steps", at_least(1));
-  f("optimizer", optimizer, "optimizer of the matrices inside blocks; the other weights have AdamW",
-    {"adamw", "muon"});
+  f("optimizer", optimizer, "what moves the matrices inside blocks; all else has AdamW", {"adamw", "muon"});
   f("muon_lr", muon_lr, "highest learning rate of Muon", at_least(0));
   f("muon_momentum", muon_momentum, "Muon's momentum", from_to_below(0, 1));
-  f("schedule", schedule, "course of the learning rates after the warm-up", {"cosine", "linear", "wsd"});
+  f("schedule", schedule, "of the learning rates, after the warm-up", {"cosine", "linear", "wsd"});
   f("decay_iters", decay_iters, "last steps in which --schedule wsd falls", at_least(0));
   f("learning_rate", learning_rate, "highest learning rate of AdamW", at_least(0));
   f("min_lr", min_lr, "learning rate at the end of the schedule", at_least(0));
@@ -85,10 +84,11 @@ void LmConfig::fields(Fields& f) {
   f("weight_decay", weight_decay, "decay of matrices, by either optimizer", at_least(0));
   f("decay_embeddings", decay_embeddings, "weight decay for embeddings and an untied output matrix too");
   f("grad_clip", grad_clip, "bound on the norm of all gradients; 0: none", at_least(0));
-  f("on_nan", on_nan, "if a loss or gradient is not finite: end the run, or drop the step", {"stop", "skip"});
+  f("on_nan", on_nan, "what a loss or gradient that is not finite does: end the run, or drop the step",
+    {"stop", "skip"});
   f("anomaly", anomaly, "check the result of every op, forward and backward, at every step");
   f("products", products,
-    "library of matrix products: own (bit-identical on every CPU) or openblas (its result depends on the CPU)",
+    "what multiplies matrices: own (bit-identical on every CPU) or openblas (its result depends on the CPU)",
     {"own", "openblas"});
   f("eval_interval", eval_interval, "steps between evaluations", at_least(1));
   f("eval_iters", eval_iters, "batches in an evaluation (in the last one up to 200)", at_least(1));

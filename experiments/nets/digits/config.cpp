@@ -27,14 +27,13 @@ void Config::fields(Fields& f) {
     "list of topology.init.norm, or all; topologies: plain, pre, post, skipinit, rezero, fixup; weights: "
     "default, he_normal, orthogonal_sqrt2; norms (all: none, layernorm, rmsnorm, dyt, dyisru)",
     one_of(kind_names()));
-  f("activation", activation, "activation function; none: a linear net", decay::activation_names());
+  f("activation", activation, "none: linear", decay::activation_names());
   f("depths", depths, "depths: hidden layers (plain), or blocks of two layers", between(1, 10'000));
   f("width", width, "features of every layer", between(1, 16'384));
   f("batch", batch, "images a step", between(1, 7'000));
   f("steps", steps, "training steps of every net", between(1, 1'000'000));
   f("seeds", seeds, "runs of every net, from seed --seed on", between(1, 10'000));
-  f("learning_rate", learning_rate, "learning rate of Adam; 0: for each net and depth the best of a sweep",
-    at_least(0));
+  f("learning_rate", learning_rate, "of Adam; 0: for each net and depth the best of a sweep", at_least(0));
   f("mnist", mnist, "folder of the images; empty: $ISOBAR_DATA/mnist, or the test images of the repository");
 }
 

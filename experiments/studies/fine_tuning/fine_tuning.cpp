@@ -28,10 +28,10 @@ struct Config : TinyConfig {
     f("nets", nets, "placement.norm, each compared with pre.rmsnorm", one_of(net_names()));
     f("n_layer", n_layer, "blocks", at_least(1));
     f("n_embd", n_embd, "width of the residual stream", at_least(1));
-    f("steps", steps, "steps of the first training", at_least(1));
-    f("learning_rate", learning_rate, "learning rate of AdamW in the first training", at_least(0));
-    f("finetuning_steps", finetuning_steps, "steps of the second training, on the other text", at_least(1));
-    f("finetuning_rate", finetuning_rate, "learning rate of AdamW in the second training", at_least(0));
+    f("steps", steps, "of the first training", at_least(1));
+    f("learning_rate", learning_rate, "of AdamW in it", at_least(0));
+    f("finetuning_steps", finetuning_steps, "of the second training, on the other text", at_least(1));
+    f("finetuning_rate", finetuning_rate, "of AdamW in it", at_least(0));
     TinyConfig::fields(f);
   }
   LmConfig training_of(const std::string& net, bool finetuning) const {
