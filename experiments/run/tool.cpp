@@ -245,10 +245,8 @@ std::string footer(const Program& program) {
     text += "Preset: --tiny, sizes that take a second.\n\n";
   }
   return text +
-         "Settings are read in this order; later ones override earlier ones: defaults,\n"
-         "preset, config file, options.\n"
-         "Exit codes: 0 done; 1 the program's own check failed or the loss diverged;\n"
-         "2 wrong usage or input; 3 something needed is missing on this machine" +
+         "Later settings override earlier ones: defaults, preset, config file, options.\n"
+         "Exit codes: 0 done; 1 check failed or loss diverged; 2 bad input; 3 cannot run" +
          (program.resume ? ";\n130 interrupted, continue with --resume." : ".");
 }
 
@@ -408,7 +406,7 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
     app.add_flag("--accept-old", line.accept_old, "reuse earlier results even if sources or data changed")
         ->group(program.goes_on ? "Options" : more_settings);
   set_choices(*add_value("log_level", line.log_level, "NAME",
-                         "lowest level shown: trace, debug, info, warn, error, off [info]"),
+                         "show from trace, debug, info, warn, error, off [info]"),
               log_level_names);
   add_value("rank_timeout", line.rank_timeout, "N", "under mpirun: seconds that a rank may be silent [300]")
       ->group(program.first_settings.empty() ? "Options" : more_settings);

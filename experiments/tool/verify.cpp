@@ -28,14 +28,13 @@ struct VerifyConfig : HasFields {
   void fields(Fields& f) override {
     f("claim", claim,
       "judge only these claims (D06), or all claims of a text (003); results go to runs/claims", or_none());
-    f("page", page, "file of the HTML report; empty: report.html in --out");
+    f("page", page, "HTML report; empty: report.html in --out");
     f("only", only, "make only this run, and judge only its claims");
     f("programs", programs, "folder with your own studies, which replace Isobar's of the same name");
     f("allow_large", allow_large, "no limit of memory and time for the runs of your own files");
-    f("ladder", ladder, "with --full: also the ladders, runs at several sizes (2 more hours)");
+    f("ladder", ladder, "with --full: the ladders, too (2 more hours)");
     f("kept", kept, "make no run: judge by the stored values of the last full runs; results go to runs/kept");
-    f("keep", keep,
-      "make the full runs, and store their values in full.json; with --quick, store only how long the runs took");
+    f("keep", keep, "make the full runs, and store their values; with --quick, only how long they took");
     f("renew", renew, "removed; use docs/render");
     f("tree", tree, "source tree for --keep; empty: this program's");
   }
@@ -146,14 +145,12 @@ int verify(const Words& given) {
   };
   const Program program{
       .name = "isobar verify",
-      .about =
-          "Runs the studies that claims need, and prints a verdict on each claim. A verdict of "
-          "\"false\" does not change the exit code.",
+      .about = "Runs the studies that claims need, and prints verdicts; \"false\" is exit code 0.",
       .example = "isobar verify --quick\nisobar verify --claim D06\nisobar verify mine.toml --out runs/mine",
       .trained = trains_no_nets,
       .presets = {{"quick", "small sizes and few seeds"}, {"full", "larger sizes, and more seeds"}},
       .printers = {{.flag = "jobs",
-                    .about = "print a command for each missing run, for make -j, parallel or Slurm, and stop",
+                    .about = "print a command for each missing run, and stop",
                     .text = {},
                     .text_of_run = jobs}},
       .folder = "runs/verify",

@@ -25,7 +25,7 @@ std::vector<Row> settings_in(const std::string& help) {
   const std::regex begins(R"(  (--\S+)( ([A-Z]+(,\.\.\.)?))?( +(.*))?)");
   std::smatch match;
   for (std::string line;
-       std::getline(lines, line) && !line.starts_with("Presets") && !line.starts_with("Settings are read");) {
+       std::getline(lines, line) && !line.starts_with("Presets") && !line.starts_with("Later");) {
     if (std::regex_match(line, match, begins))
       rows.push_back({match[1], match[3], match[6]});
     else if (!rows.empty() && line.starts_with("   "))

@@ -67,12 +67,12 @@ Strings offered(const std::string& words) {
   return lines;
 }
 
-TEST_CASE("--help of every program has an example on top, 80 columns and at most 60 lines") {
+TEST_CASE("--help of every program has an example on top, 80 columns and at most 50 lines") {
   CHECK(programs().size() >= 20);
   for (const std::string& program : programs()) {
     CAPTURE(program);
     const Strings lines = lines_of(program == "isobar" ? isobar_help() : ran(program, "--help").out);
-    CHECK(lines.size() <= 60);
+    CHECK(lines.size() <= (program == "isobar" ? 60 : 50));  // isobar's lists all commands and studies
     for (const std::string& line : lines) {
       CAPTURE(line);
       CHECK(display_width(line) <= 80);

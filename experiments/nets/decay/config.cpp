@@ -15,8 +15,8 @@ void Config::fields(Fields& f) {
     {"default", "default_nobias", "normal01", "xavier_uniform", "xavier_normal", "he_uniform", "he_normal",
      "lecun_normal", "orthogonal", "orthogonal_sqrt2"});
   f("norm", norm, "normalization N", norm_names());
-  f("activation", activation, "activation function; none: a linear net", activation_names());
-  f("order", order, "order of norm and ReLU in a plain layer", {"norm_relu", "relu_norm"});
+  f("activation", activation, "none: linear", activation_names());
+  f("order", order, "in a plain layer", {"norm_relu", "relu_norm"});
   f("topology", topology,
     "plain chain, or blocks with f(x) = W2 act(W1 x): residual x + f(x), pre x + f(N(x)), post N(x + f(x)), "
     "skipinit and rezero x + a f(x), fixup",
@@ -25,8 +25,7 @@ void Config::fields(Fields& f) {
     {"sum", "mean", "random"});
   f("dtype", dtype, "data type of the computation", {"f32", "f64"});
   f("alpha", alpha,
-    "parameter of the norm or topology: alpha of dyt, derf, skipinit or a registered norm, 1/rho of dyt_sqrtd, C of "
-    "dyisru; negative: its default");
+    "alpha of dyt, derf, skipinit or a registered norm, 1/rho of dyt_sqrtd, C of dyisru; below 0: default");
 }
 
 void Config::check_together() const {
