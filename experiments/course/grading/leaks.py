@@ -33,7 +33,7 @@ def names_in(text):
 
 
 def renamed(names):
-    """The same for all formulas that differ in their names alone; numbers and commas stay."""
+    """Names by the order of their first use, so that formulas with other names compare equal; numbers and commas stay."""
     first = {}
     return tuple(name if name == "," or name[0].isdigit() else first.setdefault(name, len(first)) for name in names)
 
