@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../../experiments/lm/watching/shape.h"
-#include "../../experiments/studies/ladder/hard_tanh.h"
+#include "../../experiments/nets/norms/norms.h"
 #include "../../nn/check/check_layer.h"
 #include "study_run.h"
 
@@ -29,7 +29,7 @@ TEST_CASE("a norm's map is straight where all rows have one std, and flat at the
 TEST_CASE("HardTanh's gradients are those of its formula") {
   const Tensor x = Rng(3).normal({5, 7});
   for (const bool bias : {true, false})
-    CHECK(check_layer([bias] { return std::make_unique<ladder::HardTanh>(Shape{7}, bias); }, x).passed());
+    CHECK(check_layer([bias] { return std::make_unique<HardTanh>(Shape{7}, bias); }, x).passed());
 }
 
 const std::string tiny =

@@ -10,10 +10,9 @@
 // on the other half. The highest rung is foretold from those below before it is trained (--rungs).
 //
 // Held fixed: as in a duel (duel/README.md): four blocks, embedding of std 1, no warm-up, a constant rate, clipping.
-#include "../../../nn/layer_norm.h"
 #include "../../duel/trainings.h"
+#include "../../nets/norms/norms.h"
 #include "../../run/program.h"
-#include "hard_tanh.h"
 #include "results.h"
 
 using namespace isobar;
@@ -21,14 +20,7 @@ using namespace isobar::ladder;
 
 namespace {
 
-std::unique_ptr<Module> layernorm_bias(const Shape& shape, const NormOptions& options) {
-  return std::make_unique<LayerNorm>(shape, LayerNormOptions{.eps = options.eps, .bias = true});
-}
-[[maybe_unused]] const bool registered =
-    register_norm("layernorm_bias", layernorm_bias) &&
-    register_norm("hardtanh", [](const Shape& shape, const NormOptions& options) {
-      return std::make_unique<HardTanh>(shape, options.bias);
-    });
+[[maybe_unused]] const bool registered = register_layernorm_bias() && register_hardtanh();
 
 // They decide no training's bits: a ladder with more rungs has the trainings of one with fewer.
 const std::vector<std::string> free_settings = {"rungs"};

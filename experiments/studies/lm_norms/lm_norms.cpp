@@ -15,6 +15,7 @@
 // gain √d. It differs from it by what a step of AdamW changes, dyt by its initial slope and gain too.
 #include "../../../nn/lm/lm.h"
 #include "../../../nn/nn.h"
+#include "../../nets/norms/norms.h"
 #include "../../run/program.h"
 #include "../../run/settings.h"
 #include "results.h"
@@ -24,17 +25,13 @@ using namespace isobar;
 namespace {
 
 // A norm's name is made known to make_norm in this program alone.
-std::unique_ptr<Module> layernorm_bias(const Shape& shape, const NormOptions& options) {
-  return std::make_unique<LayerNorm>(shape, LayerNormOptions{.eps = options.eps, .bias = true});
-}
 std::unique_ptr<Module> dyt_equal(const Shape& shape, const NormOptions& options) {
   const double root = std::sqrt(static_cast<double>(shape.numel()));
   auto norm = std::make_unique<DyT>(shape, DyTOptions{.alpha = 1 / root, .bias = options.bias});
   assign(norm->weight, full(shape, root));
   return norm;
 }
-const bool registered =
-    register_norm("layernorm_bias", layernorm_bias) && register_norm("dyt_equal", dyt_equal);
+const bool registered = register_layernorm_bias() && register_norm("dyt_equal", dyt_equal);
 
 constexpr const char* nets_of_full =
     "pre.none,pre.centernorm,pre.stdnorm,pre.layernorm,pre.layernorm_bias,pre.rmsnorm,pre.dyt,pre.dyt_sqrtd,"
