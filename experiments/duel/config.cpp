@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include "../../data/utf8_stream.h"
+
 namespace isobar::duel {
 
 void Config::fields(Fields& f) {
@@ -14,7 +16,7 @@ void Config::fields(Fields& f) {
   f("max_pairs", max_pairs, "pairs of trainings after which the duel ends undecided", at_least(1));
   f("share", share, "share of the error rate of 1 %; `isobar duel --ledger` sets it", between(1e-8, 1));
   f("shared", shared, "file of B's trainings that duels share; `isobar duel --ledger` and --table set it");
-  f("settings", settings, "all: also in sixteen settings", one_of({"one", "all"}));
+  f("settings", settings, "all: sixteen other settings follow; one: they do not", one_of({"one", "all"}));
   f("seeds", seeds, "trainings of each learning rate in the search for the best one", at_least(1));
   f("learning_rate", learning_rate, "learning rate of both; 0: each has its best one", between(0, 1));
   f("steps", steps, "steps of each training", at_least(1));
@@ -38,16 +40,27 @@ void Config::take_size(const std::set<std::string>& given) {
   take("batch_size", batch_size, 16);
 }
 
+void Config::settle_settings(bool given) {
+  if (!given && (!why_one_setting().empty() || !shared.empty() || share < 1)) settings = "one";
+}
+
+std::string Config::why_one_setting() const {
+  if (!corpus.empty()) return "the settings have texts of their own; drop it, or --corpus";
+  if (task == "digits") return "the settings are those of language models; drop it, or --task digits";
+  for (const std::string& words : {a, b})
+    if (words.find("--optimizer") != std::string::npos)
+      return fmt::format("'{}' has an optimizer of its own, and the settings have theirs; drop one of both",
+                         one_line(words));
+  return "";
+}
+
 void Config::check_together() const {
   check(corpus.empty() || task == "shakespeare", "--corpus: a text of your own is no part of --task {}",
         task);
   check(train_tokens == 0 || task != "digits", "--train_tokens: digits are no text; drop it");
   check(train_tokens == 0 || train_tokens > block_size,
         "--train_tokens: wanted more than --block_size ({}), or 0, got {}", block_size, train_tokens);
-  check(settings == "one" || corpus.empty(),
-        "--settings all: the settings have texts of their own; drop it, or --corpus");
-  check(settings == "one" || task != "digits",
-        "--settings all: the settings are those of language models; drop it, or --task digits");
+  check(settings == "one" || why_one_setting().empty(), "--settings all: {}", why_one_setting());
   check(width % 8 == 0, "--width: wanted a multiple of 8, got {}", width);
 }
 

@@ -17,7 +17,7 @@ struct Config : HasFields {
   double learning_rate = 0;
   int64_t steps = 250, n_layer = 4, width = 64, block_size = 64, batch_size = 8, eval_iters = 20;
   int64_t train_tokens = 0;
-  std::string settings = "one";
+  std::string settings = "all";
   bool looks_closer = false;  // no field: whether trainings end with what Trained::closer has
   std::string shared = "";    // trainings of B (shared_trainings.h)
   double init_std = 0,
@@ -27,6 +27,10 @@ struct Config : HasFields {
   void fields(Fields& f) override;
   // The sizes that `size` stands for, but those that the user gave.
   void take_size(const std::set<std::string>& given);
+  // Without the user's word, the sixteen settings follow where there are any, and in no duel of a search or a table.
+  void settle_settings(bool given);
+  // Why the sixteen settings cannot follow this duel, as a refusal says it; "" where they can.
+  std::string why_one_setting() const;
   // Throws Error for settings that do not go together.
   void check_together() const;
   // Of the language models: embedding of std 1, other matrices as PyTorch's Linear, unless a setting has others.

@@ -2,7 +2,7 @@
 //
 //   duel dyt dyt_sqrtd                         two norms, on Tiny Shakespeare
 //   duel rmsnorm post.rmsnorm --task digits    a norm in two places, in a deep MLP
-//   duel dyt dyt_sqrtd --settings all          then in sixteen other settings, too
+//   duel dyt dyt_sqrtd --settings one          without the sixteen other settings that follow
 //
 // Each contestant gets the learning rate that is best on one half of the validation part; pairs of one seed, hence
 // of the same tokens and initial weights, are compared on the other. After each pair a rule looks (duel/decision.h)
@@ -127,21 +127,19 @@ void say_how_long(Run& run, const Config& config, const Task& task, const Findin
     return clock_text(seconds * static_cast<double>(pairs) /
                       static_cast<double>(std::min<int64_t>(2, at_a_time)));
   };
-  const int64_t rates = config.learning_rate > 0 ? 0 : 5 * config.seeds, extra = gain_pairs;
-  run.say("a pair of trainings takes about {}; the search for learning rates {}, all {} to {}\n", clock(1),
-          clock(rates), clock(rates + std::min(first_look(config.share), config.max_pairs)),
-          clock(rates + config.max_pairs + extra));
+  const int64_t rates = config.learning_rate > 0 ? 0 : 5, extra = gain_pairs, searched = rates * config.seeds;
+  run.say("a pair of trainings takes about {}; the search for learning rates {}, all {} to {}{}\n", clock(1),
+          clock(searched), clock(searched + std::min(first_look(config.share), config.max_pairs)),
+          clock(searched + config.max_pairs + extra),
+          config.settings == "all"
+              ? fmt::format("; then sixteen other settings, {}", clock(pairs_in_settings(rates)))
+              : "");
 }
 
 void study(Run& run, const Config& config) {
   Findings found{.a = {.contestant = parse_contestant(config.a)},
                  .b = {.contestant = parse_contestant(config.b)},
                  .share = config.share};
-  // A contestant's own optimizer would stand where the design says another.
-  for (const Side* side : {&found.a, &found.b})
-    check(config.settings == "one" || std::ranges::count(side->contestant.flags, "--optimizer") == 0,
-          "--settings all: {} has an optimizer of its own, and the settings have theirs; drop one of both",
-          side->label());
   const std::unique_ptr<Task> task = make_task(config);
   for (Side* side : {&found.a, &found.b}) {
     task->check_contestant(side->contestant);
@@ -214,7 +212,7 @@ void study(Run& run, const Config& config) {
   if (found.likeness == Likeness::different) {
     if (config.settings == "all")
       compare_in_settings(run, config, in_settings, trainings, found);
-    else if (config.task != "digits" && config.shared.empty())
+    else if (config.why_one_setting().empty() && config.shared.empty())
       run.say("\nThis is one setting; --settings all repeats the comparison in sixteen others.\n");
   }
   // An open duel continues with more pairs.
@@ -243,10 +241,12 @@ int main(int argc, char** argv) {
   kept.push_back(nullptr);
   const auto take_words = [&](const std::set<std::string>& given) -> std::vector<std::string> {
     config.take_size(given);
-    if (contestants.empty()) return {};
-    check(contestants.size() == 2, "wanted two contestants, A and B, got {}", contestants.size());
-    config.a = contestants[0];
-    config.b = contestants[1];
+    if (!contestants.empty()) {
+      check(contestants.size() == 2, "wanted two contestants, A and B, got {}", contestants.size());
+      config.a = contestants[0];
+      config.b = contestants[1];
+    }
+    config.settle_settings(given.contains("settings"));
     return {};
   };
   const Program program{
@@ -265,7 +265,9 @@ int main(int argc, char** argv) {
            {.en = "{n_layer} layers of width {width}, {steps} steps on {data}, each net at its own best rate",
             .zh = "{n_layer} 层、宽 {width}，在{data}上训练 {steps} 步，每个网络取各自最佳学习率"}},
       .presets = {{"quick", "small nets"}, {"full", "larger nets and longer trainings", "--size medium"}},
-      .tiny = "--steps 2 --n_layer 1 --width 16 --block_size 8 --batch_size 2 --eval_iters 1 --max_pairs 2",
+      .tiny =
+          "--steps 2 --n_layer 1 --width 16 --block_size 8 --batch_size 2 --eval_iters 1 --max_pairs 2 "
+          "--settings one",
       .positionals = {.name = "A B",
                       .about = "norms by name, headers, formulas, flags of train_lm",
                       .values = &contestants},

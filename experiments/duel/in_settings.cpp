@@ -11,7 +11,8 @@ using claims::filled;
 using claims::PartOutcome;
 
 // A long setting has three times as many steps, as in studies/settings.
-across::Steps steps_of(const Config& config) { return {config.steps, 3 * config.steps}; }
+constexpr int64_t few_in_long = 3;
+across::Steps steps_of(const Config& config) { return {config.steps, few_in_long * config.steps}; }
 
 Config config_in(const Config& config, const Setting& setting, int64_t steps) {
   Config here = config;
@@ -82,6 +83,13 @@ Here train_in(size_t setting, const Run& run, const Config& config, const TasksI
 
 }  // namespace
 
+int64_t pairs_in_settings(int64_t rates) {
+  int64_t pairs = 0;
+  for (const Setting& setting : across::settings)
+    pairs += rates + pairs_in_setting * (setting.is_long ? few_in_long : 1);
+  return pairs;
+}
+
 TasksInSettings::TasksInSettings(const Config& config) {
   if (config.settings != "all") return;
   const across::Steps steps = steps_of(config);
@@ -102,7 +110,9 @@ void compare_in_settings(Run& run, const Config& config, const TasksInSettings& 
   const across::Steps steps = steps_of(config);
   const claims::Predicate better = a_is_better(config.margin);
   std::vector<Spread> settings;
-  run.say("\nin other settings, five pairs each, {} minus {} in nats:\n", found.a.label(), found.b.label());
+  run.say(
+      "\nThat is one setting. Sixteen others follow (--settings one leaves them out), five pairs each, {} minus {} in nats:\n",
+      found.a.label(), found.b.label());
   for (size_t i = 0; i < across::settings.size(); ++i) {
     const Here here = train_in(i, run, config, tasks, trainings);
     const Spread& spread =

@@ -10,6 +10,9 @@ namespace isobar::duel {
 
 inline constexpr int64_t pairs_in_setting = 5;
 
+// In all settings, where a search for the rate has so many; a pair of a long setting counts as three.
+int64_t pairs_in_settings(int64_t rates);
+
 // The tasks of the settings: those of `config`, with each setting's weights, embedding, optimizer, text and steps.
 class TasksInSettings {
  public:

@@ -36,7 +36,7 @@ COLUMNS = ["layer", "formula", "expected", "truth", "truth_low", "truth_high", "
 def duel(isobar, folder, a, b, *flags):
     """Its summary, of a finished run or of one that is made now."""
     if not (folder / "summary.json").exists():
-        subprocess.run([isobar, "duel", a, b, "--out", folder, *flags], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([isobar, "duel", a, b, "--settings", "one", "--out", folder, *flags], check=True, stdout=subprocess.DEVNULL)
     summary = json.loads((folder / "summary.json").read_text())
     outcome = summary["outcome"] if summary["likeness"] == "different" else "the same function"
     numbers = [f"{value:.4f}" if isinstance(value, float) else value for value in summary["interval"]]

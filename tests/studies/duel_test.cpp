@@ -282,7 +282,7 @@ TEST_CASE("an undecided duel continues with more pairs") {
 
 TEST_CASE("in other settings the pairs are those of the study settings, to the bit") {
   const std::string sizes = " --width 8 --n_layer 1 --steps 2 --block_size 8 --batch_size 2 --eval_iters 1";
-  const StudyRun duel("duel", "none rmsnorm --settings all --max_pairs 1" + sizes);
+  const StudyRun duel("duel", "none rmsnorm --max_pairs 1" + sizes);
   const StudyRun study("settings", "--nets rmsnorm,none --long_steps 6 --seeds 5" + sizes);
   for (int i = 1; i <= 16; ++i) {
     const std::string at = ".setting" + std::to_string(i);
@@ -301,6 +301,14 @@ TEST_CASE("in other settings the pairs are those of the study settings, to the b
                 "the settings have texts of their own");
   check_refused("duel", "'--norm none --optimizer muon' rmsnorm --settings all --tiny",
                 "has an optimizer of its own");
+  const auto settings_of = [](const std::string& words) {
+    return Json::parse(ran("duel", words + " --print-config").out).at("settings").get<std::string>();
+  };
+  for (const char* words :
+       {"none rmsnorm --task digits", "none rmsnorm --corpus mine.txt", "none rmsnorm --share 0.5",
+        "'--norm none --optimizer muon' rmsnorm", "none rmsnorm --shared others.jsonl"})
+    CHECK(settings_of(words) == "one");
+  CHECK(settings_of("none rmsnorm --task synthetic") == "all");
 }
 
 }  // namespace isobar::duel::test
