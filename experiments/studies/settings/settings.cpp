@@ -70,12 +70,13 @@ const std::vector<std::string> others = {"rmsnorm", "layernorm", "dyt", "derf"};
 
 struct Outcome {
   double tuning_loss = std::numeric_limits<double>::infinity();  // so it is where the training broke off
-  double val_loss =
-      0;  // at most the loss of the letters' frequencies: a net that ends above it knows nothing
-  bool diverged = false;  // it broke off, or ended there
+  // At most the loss of the letters' frequencies: a net that ends above it knows nothing.
+  double val_loss = 0, train_loss = 0;
+  bool diverged = false;  // it broke off, or val_loss ended there
 
   void values(RowFields& f) {
-    f("tuning_loss", tuning_loss), f("val_loss", val_loss), f("diverged", diverged);
+    f("tuning_loss", tuning_loss), f("val_loss", val_loss), f("train_loss", train_loss),
+        f("diverged", diverged);
   }
 };
 
@@ -88,6 +89,7 @@ struct Cell {
   std::vector<Outcome> trained = {};
 
   std::vector<double> losses() const { return values_of(trained, &Outcome::val_loss); }
+  std::vector<double> train_losses() const { return values_of(trained, &Outcome::train_loss); }
 };
 
 // Muon's rate is this many times AdamW's, as in train_lm: one number is searched for.
@@ -124,7 +126,7 @@ Outcome train_net(const Config& config, const Texts& texts, const Setting& setti
   const Rng rng(static_cast<uint64_t>(seed));
   LanguageModel model(tiny.model(training, text.vocab_size()), rng.split("model"));
   LmOptimizer optimizer(model, training);
-  Outcome outcome{.val_loss = blind_loss, .diverged = true};
+  Outcome outcome{.val_loss = blind_loss, .train_loss = blind_loss, .diverged = true};
   for (int64_t step = 0; step < training.max_iters; ++step) {
     const Batch batch = text.train.random_batch(config.batch_size, rng.split("batch").split(step));
     const Gradients gradients = gradients_of(model, batch, rng.split("dropout").split(step));
@@ -138,6 +140,7 @@ Outcome train_net(const Config& config, const Texts& texts, const Setting& setti
   const double tuning = loss_on(text.tuning, "tuning"), validation = loss_on(text.validation, "validation");
   if (std::isfinite(tuning)) outcome.tuning_loss = tuning;
   if (validation < blind_loss) outcome.val_loss = validation, outcome.diverged = false;
+  if (const double loss = loss_on(text.train, "train"); loss < blind_loss) outcome.train_loss = loss;
   return outcome;
 }
 
@@ -231,7 +234,8 @@ std::vector<double> difference(const Cell& a, const Cell& b) {
   return pairwise(a.losses(), b.losses(), std::minus());
 }
 
-// a_minus_b.setting1 in nats; of RMSNorm also the share of its gain and percent of its perplexity.
+// a_minus_b.setting1 in nats, and .train of the training text; of RMSNorm also the share of its gain and percent of its
+// perplexity.
 void measure_pairs(Run& run, const Trainings& trainings) {
   for (const Cell& a : trainings.cells)
     for (const std::string& other : others) {
@@ -243,6 +247,7 @@ void measure_pairs(Run& run, const Trainings& trainings) {
                      spread_of(values));
       };
       measured("", nats);
+      measured(".train", pairwise(a.train_losses(), b->train_losses(), std::minus()));
       if (other != "rmsnorm") continue;
       const double blind = trainings.texts.blind_loss(settings[a.setting]);
       measured(".share_of_gain", pairwise(nats, b->losses(), [&](double difference, double loss) {
@@ -340,8 +345,8 @@ int main(int argc, char** argv) {
                  "{n_layer} 块、宽 {width}，在十六种设置下训练 {steps} 或 {long_steps} 步，每个网络取各自最佳学习率"}},
        .presets =
            {{"quick", "two nets, short trainings"},
-            {"full", "ten nets, 250 or 750 steps, five seeds",
-             "--nets rmsnorm,none,layernorm,layernorm_bias,dyt,dyt_sqrtd,dyisru,derf,centernorm,hardtanh "
+            {"full", "eleven nets, 250 or 750 steps, five seeds",
+             "--nets rmsnorm,none,layernorm,layernorm_bias,dyt,dyt_sqrtd,dyisru,derf,centernorm,stdnorm,hardtanh "
              "--steps 250 --long_steps 750 --seeds 5"}},
        .tiny =
            "--nets rmsnorm,none --width 8 --n_layer 1 --steps 2 --long_steps 3 --block_size 8 --batch_size 2 "
