@@ -14,8 +14,8 @@ long_packages="valgrind debootstrap python3-clang python3-regex python3-torch li
 say() { printf 'isobar: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 2; }
 
-# Where there is no apt: stops unless tools and libraries are here, with the command that INSTALL.md has for this
-# system.
+# Where there is no apt: stops unless the tools and the libraries that pkg-config finds are here, with the command that
+# INSTALL.md has for this system. A missing library of headers ends the build later.
 need_libraries() {
   local name manager command missing=()
   for name in "${CXX:-c++}" cmake ninja pkg-config; do

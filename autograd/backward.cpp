@@ -91,6 +91,12 @@ bool left_by_step(const Tensor& leaf) {
          norm_of(leaf.grad()) != 0;
 }
 
+// Throws Error for a gradient of y that is not of y's shape and dtype: kernels would read past its end.
+void check_gradient_of(const Tensor& y, const Tensor& dy, const char* what) {
+  check(dy.shape() == y.shape() && dy.dtype() == y.dtype(), "{}: dy must be {} {}, got {} {}", what, y.shape(),
+        y.dtype(), dy.shape(), dy.dtype());
+}
+
 }  // namespace
 
 GradientAge age_of_sum(const Tensor& leaf) {
@@ -119,8 +125,7 @@ int64_t Tape::own_slot(const Tensor& y, const char* what) {
 // Does not change the slots: forget_used_slots() removes leaves without other owners.
 std::vector<LeafGradient> Tape::walk_to_leaves(const Tensor& y, const Tensor& dy) {
   const int64_t start = own_slot(y, "backward");
-  check(dy.shape() == y.shape() && dy.dtype() == y.dtype(), "backward: dy must be {} {}, got {} {}",
-        y.shape(), y.dtype(), dy.shape(), dy.dtype());
+  check_gradient_of(y, dy, "backward");
   std::vector<LeafGradient> found;
   std::vector<Tensor> outside;  // values of outer tapes that are not paused
   std::vector<int64_t> slots;   // of both
@@ -216,6 +221,7 @@ std::vector<Tensor> Tape::gradient(const Tensor& y, const std::vector<Tensor>& x
   }
   check_no_constants(start, xs);
   const Tensor seed = dy.defined() ? dy : ones(y.shape(), y.dtype());
+  check_gradient_of(y, seed, "gradient");
   std::optional<NoTape> pause;
   if (!options_.higher_order) pause.emplace();
   std::vector<Tensor> gradients(wanted.size());

@@ -126,7 +126,8 @@ struct TapeOptions {
   // micro-batches `.rng = rng.split(step).split(micro_batch)`.
   std::optional<Rng> rng = std::nullopt;
   // Allows this tape to repeat the masks of an earlier one. Otherwise backward() and gradient() throw Error
-  // if a random op used a key that was used for the same weights in an earlier step; see check_draws().
+  // if a random op used a key that the first or the latest earlier step of the same weights used; see
+  // check_draws().
   bool again = false;
 };
 
@@ -174,7 +175,8 @@ class Tape {
   std::vector<LeafGradient> leaf_gradients(const Tensor& y, const Tensor& dy);
   // Returns d (Σ dy · y) / d x for each x, which need not be a leaf; zeros if y does not depend on it. grad()
   // does not change. An undefined dy means ones. On a higher-order tape the result is recorded here. Throws
-  // Error for a trainable x that an op read as a constant, because it was not trainable then.
+  // Error if this is not active(), the innermost tape that records, and for an x that is a constant: it is not
+  // trainable and was not recorded, or an op read it before it was trainable.
   std::vector<Tensor> gradient(const Tensor& y, const std::vector<Tensor>& xs, const Tensor& dy = {});
 
   const TapeOptions& options() const { return options_; }

@@ -52,6 +52,8 @@ bool register_norm(const std::string& name, NormMaker make);
 //   skipinit        y = x + a f(x)            a starts at 1/√(number of branches) (De & Smith 2020)
 //   rezero          y = x + a f(x)            a starts at 0 (Bachlechner et al. 2021)
 //   fixup           y = x + s f(x + b1) + b2  s starts at 1, f at 0 (Zhang, Dauphin & Ma 2019)
+//
+// LanguageModel sets the a of skipinit and the f of fixup so. In a TransformerBlock of your own, you set them.
 enum class Placement { none, pre, post, peri, residual_free, skipinit, rezero, fixup };
 
 // Returns the names of all placements, in the order of the enum.

@@ -439,6 +439,10 @@ std::vector<Misuse> of_tapes() {
        "backward: a tensor [] was not recorded on this tape; no input of it is trainable, or it was made "
        "before the tape or after detach()"},
       {[] { Tape tape; tape.backward(weight(3) * 2, f32(2)); }, "backward: dy must be [3] f32, got [2] f32"},
+      {[] { const Tensor w = weight(3); Tape tape; tape.gradient(w * 2, {w}, f32(2)); },
+       "gradient: dy must be [3] f32, got [2] f32"},
+      {[] { const Tensor w = weight(3); Tape tape; tape.gradient(w * 2, {w}, f64(3)); },
+       "gradient: dy must be [3] f32, got [3] f64"},
       {[] { const Tensor c = f32(3); Tape tape; tape.gradient(sum(weight(3) * c), {c}); },
        "gradient: a tensor [3] was not recorded on this tape; no input of it is trainable, or it was made "
        "before the tape or after detach()"},
