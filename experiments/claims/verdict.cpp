@@ -148,7 +148,8 @@ void drop_invalid_runs(std::vector<Finding>& findings) {
   using enum PartOutcome;
   std::set<std::string> invalid;
   for (const Finding& f : findings)
-    if (f.part->control && f.not_run.empty() && (f.reading.outcome == fails || f.reading.outcome == equal))
+    if (const PartOutcome outcome = f.reading.outcome;
+        f.part->control && f.not_run.empty() && (outcome == fails || outcome == equal || outcome == depends))
       invalid.insert(f.part->run);
   for (Finding& f : findings) f.counts = f.part->control || !invalid.contains(f.part->run);
 }

@@ -213,6 +213,18 @@ TEST_CASE("a verdict over settings says on what it depends") {
   CHECK(to_json(turned)["parts"][0]["outcome_text"] ==
         "depends on the optimizer: does not hold at AdamW, holds at Muon");
   CHECK(verdict_text(judged([](size_t i) { return i == 3 ? 5.0 : 0.0; })) == "open: more settings or seeds");
+  // A control that depends cannot tell in all settings.
+  ClaimFile controlled = claims;
+  Part control = controlled.claims[0].parts[0];
+  control.control = true;
+  controlled.claims[0].parts.push_back(control);
+  const auto with_control = [&](double with_muon) {
+    runs.summaries["all"] = summary_of([&](size_t i) { return muon(i) ? with_muon : 1.0; });
+    return judge(controlled.claims[0], runs).verdict;
+  };
+  CHECK(with_control(1) == "true");
+  CHECK(with_control(-1) == "not tested");
+  runs.summaries["all"] = summary_of([](size_t) { return 1.0; });
   // A value of one setting by itself is one setting's.
   ClaimFile one = claims;
   one.claims[0].parts[0].settings = false;
