@@ -154,6 +154,26 @@ void drop_invalid_runs(std::vector<Finding>& findings) {
   for (Finding& f : findings) f.counts = f.part->control || !invalid.contains(f.part->run);
 }
 
+// What all settings together do not decide, or were not asked for, takes nothing from what one setting decides.
+void drop_undecided_settings(std::vector<Finding>& findings) {
+  using enum PartOutcome;
+  if (std::ranges::none_of(
+          findings, [](const Finding& f) { return f.counts && !f.part->settings && !f.part->control; }))
+    return;
+  const auto undecided = [](const Finding& f) {
+    const PartOutcome outcome = f.reading.outcome;
+    return f.part->settings && !f.mistaken &&
+           (!f.not_run.empty() ||
+            (outcome != holds && outcome != fails && outcome != equal && outcome != depends));
+  };
+  std::set<std::string> cannot_tell;
+  for (const Finding& f : findings)
+    if (f.part->control && undecided(f)) cannot_tell.insert(f.part->run);
+  for (Finding& f : findings)
+    if (undecided(f) || (f.part->settings && cannot_tell.contains(f.part->run)))
+      f.counts = false, f.set_aside = true;
+}
+
 std::vector<ReachFinding> reaches_of(const Part& part, const Runs& runs) {
   std::vector<ReachFinding> reaches;
   const auto made = runs.summaries.find(part.reach_run), kept = runs.kept.find(part.reach_run);
@@ -250,6 +270,7 @@ Phrase own_outcome_text(const Finding& f) {
 Phrase outcome_text(const Finding& f) {
   const Phrase text = own_outcome_text(f);
   if (f.counts) return text;
+  if (f.set_aside) return text + Phrase{"; not counted: one setting decides", "；不计入：由一种设置判定"};
   return text +
          Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
 }
@@ -280,6 +301,8 @@ Phrase reason_of(const Judged& judged) {
       continue;
     else if (f.not_run.empty())
       reasons.push_back(reason_of(f));
+    else if (f.set_aside)
+      continue;
     else if (f.at_full_scale)
       reasons.emplace_back(f.not_run);
     else if (std::ranges::count(lacking, f.not_run, &Phrase::en) == 0)
@@ -344,7 +367,7 @@ std::vector<const Finding*> open_controls(const std::vector<Finding>& findings) 
   using enum PartOutcome;
   std::vector<const Finding*> open;
   for (const Finding& f : findings)
-    if (const PartOutcome outcome = f.reading.outcome; f.part->control && f.not_run.empty() &&
+    if (const PartOutcome outcome = f.reading.outcome; f.part->control && f.counts && f.not_run.empty() &&
                                                        outcome != holds && outcome != fails &&
                                                        outcome != equal && outcome != depends)
       open.push_back(&f);
@@ -391,8 +414,9 @@ Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& finding
         valid, [&](const Finding* f) { return f->not_run.empty() && f->reading.outcome == outcome; });
   };
   const auto lacks = [&](bool at_full_scale) {
-    return std::ranges::any_of(
-        findings, [&](const Finding& f) { return !f.not_run.empty() && f.at_full_scale == at_full_scale; });
+    return std::ranges::any_of(findings, [&](const Finding& f) {
+      return !f.not_run.empty() && !f.set_aside && f.at_full_scale == at_full_scale;
+    });
   };
   if (std::ranges::any_of(findings, &Finding::mistaken)) return todays_verdict("cannot be judged");
   const Verdict wrong = todays_verdict(claim.on_gpu ? "not borne out on this CPU"
@@ -443,7 +467,7 @@ std::string where_of(const Claim& claim, const std::vector<Finding>& findings) {
   if (how_of(claim) == "source") return "";
   std::optional<size_t> narrowest;
   for (const Finding& f : findings) {
-    if (!f.not_run.empty()) continue;
+    if (!f.not_run.empty() || f.set_aside) continue;
     const size_t place = !f.trained.en.empty() && !f.part->settings                   ? 4
                          : f.part->settings                                           ? 3
                          : f.part->predicate.rule == Rule::time                       ? 2
@@ -638,6 +662,7 @@ Judged judge(const Claim& claim, const Runs& runs) {
     judged.findings.back().reaches = reaches_of(part, runs);
   }
   drop_invalid_runs(judged.findings);
+  drop_undecided_settings(judged.findings);
   // Of a result that is another text's nothing is true where that text has no such result, whatever our nets do.
   const Verdict verdict = !claim.no_source.en.empty()
                               ? Verdict{"false", {"its source has no such result", "其出处没有这样的结果"}}

@@ -225,6 +225,30 @@ TEST_CASE("a verdict over settings says on what it depends") {
   CHECK(with_control(1) == "true");
   CHECK(with_control(-1) == "not tested");
   runs.summaries["all"] = summary_of([](size_t) { return 1.0; });
+  // Beside a part of one setting a part over settings counts where it is decided, and is shown where it is not.
+  ClaimFile both = claims;
+  Part single = both.claims[0].parts[0];
+  single.settings = false, single.run = "one", single.key = "loss";
+  both.claims[0].parts.push_back(single);
+  runs.summaries["one"] = {{"program", "lm_norms"},
+                           {"trained", {{{"of", ""}, {"en", "small nets"}, {"zh", "小网络"}}}}};
+  runs.summaries["one"]["measured"]["loss"] = to_json(spread_of(std::vector<double>{0.9, 1, 1.1, 1, 0.95}));
+  const auto with_one_setting = [&](const std::function<double(size_t)>& mean) {
+    runs.summaries["all"] = summary_of(mean);
+    return judge(both.claims[0], runs);
+  };
+  const Judged open = with_one_setting([](size_t i) { return i == 3 ? 5.0 : 0.0; });
+  CHECK(open.verdict == "true");
+  CHECK(open.where == "small nets, one setting");
+  CHECK(to_json(open)["parts"][0]["outcome_text"].get<std::string>().ends_with(
+      "; not counted: one setting decides"));
+  CHECK(with_one_setting([](size_t) { return 1.0; }).verdict == "true");
+  CHECK(verdict_text(with_one_setting([](size_t) { return -1.0; })) == "depends: on the part");
+  CHECK(verdict_text(with_one_setting([&](size_t i) { return muon(i) ? 1.0 : -1.0; })) ==
+        "depends: on the optimizer");
+  runs.summaries.erase("all");
+  CHECK(judge(both.claims[0], runs).verdict == "true");
+  runs.summaries["all"] = summary_of([](size_t) { return 1.0; });
   // A value of one setting by itself is one setting's.
   ClaimFile one = claims;
   one.claims[0].parts[0].settings = false;
