@@ -80,13 +80,14 @@ void write_rows(Csv& csv, const Json& claim) {
     cells.insert(cells.end(), numbers.begin(), numbers.end());
     csv.row(cells);
   };
-  row("", "", std::vector<Csv::Cell>(5, std::string()));
+  row("", "", std::vector<Csv::Cell>(7, std::string()));
   for (const Json& part : claim.value("parts", Json::array())) {
     const bool made = part["interval"].is_array();
     const Csv::Cell none = std::string();
     row(text(part, "says"), text(part, "outcome"),
         {number_cell(part["value"]), made ? number_cell(part["interval"][0]) : none,
-         made ? number_cell(part["interval"][1]) : none, bound_cell(part), part.value("n", int64_t{0})});
+         made ? number_cell(part["interval"][1]) : none, bound_cell(part), part.value("n", int64_t{0}),
+         number_cell(part["bounds"][0]), number_cell(part["bounds"][1])});
   }
 }
 
@@ -209,8 +210,9 @@ Json Judging::counts() const {
 }
 
 void Judging::publish() {
-  Csv& csv = run_.csv("claims.csv", {"id", "source", "claim", "verdict", "detail", "how", "where", "reach",
-                                     "reason", "part", "outcome", "value", "low", "high", "bound", "seeds"});
+  Csv& csv = run_.csv(
+      "claims.csv", {"id", "source", "claim", "verdict", "detail", "how", "where", "reach", "reason", "part",
+                     "outcome", "value", "low", "high", "bound", "seeds", "at_least", "at_most"});
   int64_t implied = 0, no_source = 0;
   for (const Json& claim : claims()) write_rows(csv, claim);
   for (const Row& row : rows_) {

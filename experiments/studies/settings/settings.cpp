@@ -279,7 +279,7 @@ void measure_cells(Run& run, const Trainings& trainings) {
 
 void print_losses(Run& run, const Config& config, const Trainings& trainings) {
   std::vector<std::string> heading = {"setting"};
-  for (const std::string& net : config.nets) heading.push_back(net == "rmsnorm" ? net : "− " + net);
+  for (const std::string& net : config.nets) heading.push_back(net == "rmsnorm" ? net : net + " above");
   Table table(heading, "l" + std::string(config.nets.size(), 'r'));
   for (size_t i = 0; i < settings.size(); ++i) {
     const Cell& reference = *trainings.find(i, "rmsnorm");
