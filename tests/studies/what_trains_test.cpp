@@ -152,7 +152,7 @@ Map small_map() {
   return map;
 }
 
-TEST_CASE("a map comes back from its text, and its borders have the null predictions beside them") {
+TEST_CASE("a map comes back from its text, with its borders") {
   const Map map = map_from(json_text(to_json(small_map())));
   REQUIRE(map.nets.size() == 2);
   CHECK(map.nets[0].net == small_map().nets[0].net);
@@ -162,10 +162,59 @@ TEST_CASE("a map comes back from its text, and its borders have the null predict
   const std::vector<Border> borders = borders_of(map);
   REQUIRE(borders.size() == 2);  // the residual net's greatest scale is the trial's
   CHECK(borders[0].measured == doctest::Approx(std::exp2(-9.5)));
-  CHECK(borders[0].null == borders[0].measured);
+  CHECK_FALSE(borders[0].null.has_value());  // no other net has such a border
   CHECK(borders[0].within(borders[0].measured * 1.99));
   CHECK_FALSE(borders[0].within(borders[0].measured * 2.01));
   CHECK_THROWS_AS(map_from("[]"), Error);
+}
+
+// Nets of scale 0.5 without a norm and with Fixup, whose borders are a pair, one of Fixup at another scale, one of the
+// trials, and two that train at no rate, the first of them as predicted.
+Map map_of_pairs() {
+  Map map{.steps = 100, .enough = {{"residual", 1.8}}, .best = {{"residual", 2.0}}};
+  const auto add = [&](const char* norm, double scale, std::optional<Window> window) {
+    map.nets.push_back({.net = net_of("residual", norm, scale), .window = window});
+  };
+  add("none", 0.5, Window{.low = -9, .high = -5, .below = -10, .above = -4});
+  add("fixup", 0.5, Window{.low = -8, .high = -5, .below = -9, .above = -4});
+  add("fixup", 2, Window{.low = -10, .high = -5, .below = -11, .above = -4});
+  add("pre.rmsnorm", 1, Window{.low = -9, .high = -5, .below = -10, .above = -4});
+  add("none", 4, {});
+  add("post.layernorm", 4, {});
+  return map;
+}
+
+TEST_CASE("a null prediction is the median of other borders, and one without others is not counted") {
+  const std::vector<Border> borders = borders_of(map_of_pairs());
+  REQUIRE(borders.size() == 6);
+  CHECK(borders[0].null.value() == doctest::Approx((std::exp2(-8.5) + std::exp2(-10.5)) / 2));
+  CHECK(borders[0].null_here.value() == doctest::Approx(std::exp2(-8.5)));
+  CHECK_FALSE(borders[2].null_here.has_value());
+  CHECK_FALSE(borders[2].within(borders[2].null_here));
+  const auto scores = scores_by(borders, [](const Border&) { return std::string("all"); });
+  REQUIRE(scores.size() == 1);
+  CHECK(scores[0].second.borders == 6);
+  CHECK(scores[0].second.paired == 4);
+  CHECK(scores[0].second.null_here == 4);  // the lowest rates are an octave apart
+
+  Score score;
+  score.add({.kind = Kind::lowest_rate, .net = {}, .measured = 1, .predicted = 2, .null = 4});
+  score.add({.kind = Kind::lowest_rate, .net = {}, .measured = 1, .predicted = 0.25, .null = 1});
+  CHECK(score.error() == doctest::Approx(std::sqrt((1 + 4) / 2.0)));
+  CHECK(score.null_error() == doctest::Approx(std::sqrt((4 + 0) / 2.0)));
+}
+
+TEST_CASE("the scores count the nets that train as predicted and those that do not, without the trials") {
+  const auto nets = nets_predicted_to_train(map_of_pairs());
+  CHECK(nets[1][1] == 3);
+  CHECK(nets[1][0] == 1);
+  CHECK(nets[0][1] == 0);
+  CHECK(nets[0][0] == 1);
+  Map map = map_of_pairs();
+  CHECK(scores_text(map).find("\nadamw ") == std::string::npos);
+  map.nets.push_back(map.nets[0]);
+  map.nets.back().net.optimizer = "muon";
+  CHECK(scores_text(map).find("\nadamw ") != std::string::npos);
 }
 
 TEST_CASE("an answer is the measured window, moved by the formulas, and says that a norm is needed") {

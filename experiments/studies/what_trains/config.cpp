@@ -65,7 +65,7 @@ void Config::fields(Fields& f) {
   more.may_be_none = true;
   f("more_norms", more_norms, "norms that are tried with AdamW alone", more);
   f("optimizers", optimizers, "sgd has momentum 0.9, and trains MLPs alone", one_of(optimizer_names()));
-  f("scales", scales, "std of the initial matrices times sqrt(fan_in), with AdamW", above(0));
+  f("scales", scales, "std of the initial matrices times sqrt(width), with AdamW", above(0));
   f("few_scales", few_scales, "the same with other optimizers", above(0));
   f("embedding_stds", embedding_stds,
     "stds of the embedding of transformers; optimizers other than AdamW have the first one", above(0));

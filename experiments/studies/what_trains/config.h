@@ -23,9 +23,9 @@ inline constexpr double infinity = std::numeric_limits<double>::infinity();
 struct Net {
   std::string task = "residual", norm = "none", optimizer = "adamw";
   int64_t depth = 8, width = 64;
-  // The std of an initial matrix is scale / √fan_in. That of MLPs scales their hidden matrices, that of a
-  // transformer all, of which those that end a branch have 1/√(2 depth) of it, as in GPT-2; Fixup's first matrices
-  // have 1/√depth of it (transformer: 1/√(2 depth)), its last ones are 0.
+  // The std of an initial matrix is scale / √width. That of MLPs scales their hidden matrices (input and head:
+  // 1/√fan_in), that of a transformer all, of which those that end a branch have 1/√(2 depth) of it, as in GPT-2;
+  // Fixup's first matrices have 1/√depth of it (transformer: 1/√(2 depth)), its last ones are 0.
   double scale = 1;
   double embedding_std = 1;  // of the transformer
 

@@ -112,14 +112,16 @@ void add_value_borders(const Map& map, std::vector<Border>& borders) {
   }
 }
 
+// The median of the measured borders that are the same but for norm, scale and depth, and are not this one.
 template <class Same>
-double median_of(const std::vector<Border>& borders, const Border& like, const Same& same) {
+std::optional<double> median_of_others(const std::vector<Border>& borders, const Border& like,
+                                       const Same& same) {
   std::vector<double> values;
   for (const Border& one : borders)
-    if (one.kind == like.kind && one.net.task == like.net.task && one.net.optimizer == like.net.optimizer &&
-        !std::isnan(one.measured) && same(one))
+    if (&one != &like && one.kind == like.kind && one.net.task == like.net.task &&
+        one.net.optimizer == like.net.optimizer && !std::isnan(one.measured) && same(one))
       values.push_back(one.measured);
-  return spread_of(values).median;
+  return values.empty() ? std::nullopt : std::optional(spread_of(values).median);
 }
 
 }  // namespace
@@ -136,9 +138,14 @@ double tolerance_of(Kind kind) {
                                         : scale_tolerance;
 }
 
-bool Border::within(double value) const {
-  if (std::isnan(measured) || std::isnan(value)) return std::isnan(measured) && std::isnan(value);
-  return std::abs(std::log(value / measured)) <= std::log(tolerance_of(kind)) * (1 + 1e-9);
+bool Border::within(const std::optional<double>& value) const {
+  if (!value) return false;
+  if (std::isnan(measured) || std::isnan(*value)) return std::isnan(measured) && std::isnan(*value);
+  return std::abs(std::log(*value / measured)) <= std::log(tolerance_of(kind)) * (1 + 1e-9);
+}
+
+double Border::octaves_to(const std::optional<double>& value) const {
+  return value ? std::log2(*value / measured) : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::vector<Border> borders_of(const Map& map) {
@@ -147,8 +154,8 @@ std::vector<Border> borders_of(const Map& map) {
   add_value_borders(map, borders);
   std::ranges::stable_sort(borders, {}, &Border::kind);
   for (Border& border : borders) {
-    border.null = median_of(borders, border, [](const Border&) { return true; });
-    border.null_here = median_of(borders, border, [&](const Border& one) {
+    border.null = median_of_others(borders, border, [](const Border&) { return true; });
+    border.null_here = median_of_others(borders, border, [&](const Border& one) {
       return without_norm(one.net) == without_norm(border.net);
     });
   }
@@ -159,7 +166,23 @@ void Score::add(const Border& border) {
   ++borders;
   predicted += border.within(border.predicted);
   null += border.within(border.null);
+  squares += std::pow(border.octaves_to(border.predicted), 2);
+  null_squares += std::pow(border.octaves_to(border.null), 2);
+  if (!border.null_here) return;
+  ++paired;
+  predicted_of_paired += border.within(border.predicted);
   null_here += border.within(border.null_here);
+}
+
+double Score::error() const { return std::sqrt(squares / static_cast<double>(borders)); }
+double Score::null_error() const { return std::sqrt(null_squares / static_cast<double>(borders)); }
+
+std::array<std::array<int64_t, 2>, 2> nets_predicted_to_train(const Map& map) {
+  std::array<std::array<int64_t, 2>, 2> nets{};
+  for (const MeasuredNet& one : map.nets)
+    if (!is_of_the_trial(one.net))
+      ++nets[predicted_borders(one.net, map.steps).trains()][one.window.has_value()];
+  return nets;
 }
 
 namespace {
@@ -187,19 +210,36 @@ std::string scores_text(const Map& map) {
                 range_text(trains, predicted_least_scale(net, map.steps, from, to),
                            predicted_greatest_scale(net, map.steps, from, to))});
   }
-  Table within({"borders", "number", "predicted", "one for all", "one for all norms"}, "lrrrr");
-  const std::vector<Border> borders = borders_of(map);
+  const auto nets = nets_predicted_to_train(map);
+  Table trains({"nets", "train", "train at no rate"}, "lrr");
+  trains.row({"predicted to train", std::to_string(nets[1][1]), std::to_string(nets[1][0])});
+  trains.row({"predicted to train at no rate", std::to_string(nets[0][1]), std::to_string(nets[0][0])});
+
+  Table within({"borders", "number", "predicted", "one for all", "paired", "predicted", "one for all norms"},
+               "lrrrrrr");
+  std::vector<Border> borders = borders_of(map);
   const auto add = [&](const auto& name) {
     for (const auto& [of, score] : scores_by(borders, name))
       within.row({of, std::to_string(score.borders), std::to_string(score.predicted),
-                  std::to_string(score.null), std::to_string(score.null_here)});
+                  std::to_string(score.null), std::to_string(score.paired),
+                  std::to_string(score.predicted_of_paired), std::to_string(score.null_here)});
   };
+  const auto optimizer = [](const Border& b) { return b.net.optimizer; };
   add([](const Border&) { return std::string("all"); });
   add([](const Border& b) { return std::string(kind_name(b.kind)); });
   add([](const Border& b) { return b.net.task; });
   add([](const Border& b) { return b.net.norm; });
-  add([](const Border& b) { return b.net.optimizer; });
-  return scales.text(110) + "\n" + within.text(110);
+  if (scores_by(borders, optimizer).size() > 1) add(optimizer);
+
+  std::erase_if(borders, [](const Border& b) { return b.kind > Kind::highest_rate; });
+  Table errors({"rates", "number", "predicted", "one for all", "error in octaves", "of one for all"},
+               "lrrrrr");
+  for (const auto& [of, score] : scores_by(
+           borders, [](const Border& b) { return fmt::format("{}, {}", kind_name(b.kind), b.net.task); }))
+    errors.row({of, std::to_string(score.borders), std::to_string(score.predicted),
+                std::to_string(score.null), fmt::format("{:.2f}", score.error()),
+                fmt::format("{:.2f}", score.null_error())});
+  return scales.text(110) + "\n" + trains.text(110) + "\n" + within.text(110) + "\n" + errors.text(110);
 }
 
 }  // namespace isobar::trains

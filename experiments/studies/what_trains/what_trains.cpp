@@ -212,9 +212,9 @@ void publish_scores(Run& run, const Map& map) {
                       "predicted", "null", "null_here", "within", "null_within", "null_here_within"});
   for (const Border& b : borders)
     csv.row({std::string(kind_name(b.kind)), b.net.task, b.net.optimizer, b.net.norm, b.net.depth,
-             b.net.scale, b.net.embedding_std, b.measured, b.predicted, b.null, b.null_here,
-             static_cast<int64_t>(b.within(b.predicted)), static_cast<int64_t>(b.within(b.null)),
-             static_cast<int64_t>(b.within(b.null_here))});
+             b.net.scale, b.net.embedding_std, b.measured, b.predicted, b.null.value_or(NAN),
+             b.null_here.value_or(NAN), static_cast<int64_t>(b.within(b.predicted)),
+             static_cast<int64_t>(b.within(b.null)), static_cast<int64_t>(b.within(b.null_here))});
   const auto add = [&](const std::vector<std::pair<std::string, Score>>& scores) {
     for (const auto& [name, score] : scores) {
       std::string key = "score." + name;
@@ -223,7 +223,9 @@ void publish_scores(Run& run, const Map& map) {
       run.measured(key + ".borders", n);
       run.measured(key + ".predicted", static_cast<double>(score.predicted) / n);
       run.measured(key + ".null", static_cast<double>(score.null) / n);
-      run.measured(key + ".null_here", static_cast<double>(score.null_here) / n);
+      if (score.paired > 0)
+        run.measured(key + ".null_here",
+                     static_cast<double>(score.null_here) / static_cast<double>(score.paired));
     }
   };
   add(scores_by(borders, [](const Border&) { return std::string("all"); }));
