@@ -96,7 +96,7 @@ std::string advice(const Map& map, const Net& net, double rate) {
     // What was measured decides here, for the formulas may have let this net train.
     const std::string trains_at = measured_scale_text(map, net);
     if (norm_helps) return trains_at.empty() ? "a norm is needed" : "a norm is needed, or " + trains_at;
-    return trains_at.empty() ? "this net does not train" : "it needs " + trains_at;
+    return trains_at.empty() ? "at no rate does this net learn so much" : "it needs " + trains_at;
   }
   if (rate > 0 && rate < borders.lowest_rate) return fmt::format("the rate {:.2g} is too low", rate);
   if (rate > 0 && rate > borders.highest_rate) return fmt::format("the rate {:.2g} is too high", rate);
@@ -139,7 +139,8 @@ std::string answer(const Map& map, const Net& net, double rate) {
   else
     text += "measured: no net with this norm and this optimizer\n";
   text += fmt::format("expected: {}\n", learns_text(expected_borders(map, net)));
-  return text + "so: " + advice(map, net, rate) + "\n";
+  return text + fmt::format("so, if 90 % of the best gain of its task in {} steps is asked: {}\n", map.steps,
+                            advice(map, net, rate));
 }
 
 }  // namespace isobar::trains
