@@ -82,7 +82,10 @@ const qualified = (part) => part.outcome && (part.outcome_text ?? part.outcome) 
 // What a ladder measured of a part: a chart for each optimizer.
 const ladders = (claim, part) => (part?.reaches ?? []).map((reach, k) =>
   strip(claim, `${claim.parts.indexOf(part)} reach ${k}`, `${inLanguage(part, "says")}: ${inLanguage(reach, "text")}`));
-const reachText = (of) => of.reach && `${word("reach")}: ${inLanguage(of, "reach")}`;
+const reachText = (of) => {
+  const text = of.reach ? inLanguage(of, "reach") : (of.reaches ?? []).map((one) => inLanguage(one, "text")).join("; ");
+  return text && `${word("reach")}: ${text}`;
+};
 
 function partRow(claim, part) {
   const says = box("span", "cell says", inLanguage(part, "says"));
@@ -205,7 +208,7 @@ function claimRow(claim) {
   const says = box("span", "cell says", inLanguage(claim, "claim"), partsLine(claim));
   const trained = inLanguage(claim, "trained_on");
   if (trained) says.append(small(`${word("trained")}: ${trained}`));
-  if (lead?.reach) says.append(small(reachText(lead)));
+  if (lead?.reaches) says.append(small(reachText(lead)));
   const chart = lead && (strip(claim, "series") ?? strip(claim, claim.parts.indexOf(lead), partText(lead)));
   const verdict = box("span", "cell verdict", badge(shownVerdict(claim)));
   const detail = isPending(claim) ? "" : shownDetail(claim);

@@ -295,7 +295,9 @@ Markup claims_table(const Json& claims) {
     const Json& claim = claims[i];
     Markup cells, strips;
     for (const char* field : {"id", "claim", "verdict", "reason"}) cells += cell("td", said(claim, field));
-    const auto add = [&](const std::string& what, const Drawing& drawing) {
+    // The page's scripts name what they show in its language.
+    const auto add = [&](const std::string& what, Drawing drawing) {
+      if (what != "series") drawing.label = drawing.label.en;
       strips += element("span", {{"data-strip", fmt::format("{} {}", i, what)}}, svg(drawing));
     };
     const Json parts = claim.value("parts", Json::array());

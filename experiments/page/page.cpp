@@ -274,11 +274,25 @@ Json shown_run(const Json& summary) {
   return run;
 }
 
+namespace {
+
+// Whether the claim's own line says what the net of each part was trained on.
+bool are_trained_alike(const Json& claim) {
+  const std::string all = claim.value("trained_on", "");
+  return std::ranges::all_of(claim["parts"], [&](const Json& part) {
+    const std::string own = part.value("trained_on", "");
+    return !own.empty() && (all == own || all.starts_with(own + "; the text's size"));
+  });
+}
+
+}  // namespace
+
 Json shown_claim(const Json& claim) {
   Json shown = without_empty(claim);
   for (const char* said_by_parts : {"reason", "reason_zh"}) shown.erase(said_by_parts);
   if (shown.contains("kept") && shown["kept"].is_object())
     for (const char* long_text : {"reason", "reason_zh"}) shown["kept"].erase(long_text);
+  const bool alike = are_trained_alike(shown);
   for (Json& part : shown["parts"]) {
     for (const char* drawn : {"measured", "measured_zh", "wanted", "wanted_zh", "looks", "log"})
       part.erase(drawn);
@@ -289,6 +303,13 @@ Json shown_claim(const Json& claim) {
     for (Json& reach : part["reaches"]) reach = {{"text", reach["text"]}, {"text_zh", reach["text_zh"]}};
     if (part["reaches"].empty()) part.erase("reaches");
     part = without_empty(part);
+    // What the page computes, or shows once for all parts.
+    if (part.contains("settings")) part["settings"] = true;
+    for (const char* shown_in_four_digits : {"value", "interval", "theory"})
+      if (part.contains(shown_in_four_digits)) round_numbers(part[shown_in_four_digits]);
+    for (const char* joined : {"reach", "reach_zh"}) part.erase(joined);
+    if (alike)
+      for (const char* once : {"trained_on", "trained_on_zh"}) part.erase(once);
   }
   return shown;
 }
