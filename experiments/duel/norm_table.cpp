@@ -44,13 +44,31 @@ bool is_row_name(const std::string& text) {
   return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
-// Throws Error where this is no contestant.
+// The names of the flags in a text: "--optimizer" of "--optimizer=muon".
+std::set<std::string> flags_in(const std::string& text) {
+  std::set<std::string> names;
+  for (std::string word : shell_words(text).value_or(std::vector<std::string>())) {
+    if (!word.starts_with("--") && word != "-o") continue;
+    word.resize(std::min(word.find('='), word.size()));
+    if (word.size() > 2) std::replace(word.begin() + 2, word.end(), '-', '_');
+    names.insert(word);
+  }
+  return names;
+}
+
+// Throws Error where this is no contestant, and where a flag of its own would stand where the second round has another.
 void check_contestant(const NormTable& table, const std::string& contestant) {
   const std::string words = table.words_of(contestant), header = header_in(words);
   if (header.empty())
     parse_contestant(words);
   else
     check(fs::is_regular_file(header), "there is no file '{}'", header);
+  if (!contestant.starts_with("--")) return;
+  const std::set<std::string> own = flags_in(contestant);
+  for (const std::string& flag : flags_in(table.second_flags))
+    check(!own.contains(flag),
+          "contestant '{}': has {} of its own, and second_flags has it for both sides; drop one of both",
+          one_line(contestant), flag);
 }
 
 ListedNorm norm_from(claims::TomlTable& row, const NormTable& table) {
@@ -83,23 +101,40 @@ ListedNorm norm_from(claims::TomlTable& row, const NormTable& table) {
   return norm;
 }
 
+std::string flags_from(claims::TomlTable& top, const char* field) {
+  std::string text = top.text_or(field, "");
+  if (!shell_words(text)) top.refuse(top.line_of(field), fmt::format("{}: a quote is not closed", field));
+  const std::set<std::string> given = flags_in(text);
+  for (const char* own :
+       {"--task", "--max_pairs", "--seed", "--out", "--share", "--force", "--config", "--accept_old", "-o"})
+    if (given.contains(own))
+      top.refuse(top.line_of(field), fmt::format("{}: a table has {} for itself; leave it out", field, own));
+  return text;
+}
+
+void read_flags(claims::TomlTable& top, NormTable& table) {
+  table.flags = flags_from(top, "flags");
+  table.second_flags = flags_from(top, "second_flags");
+  const std::set<std::string> first = flags_in(table.flags), second = flags_in(table.second_flags);
+  if (second.empty() && top.has("second_flags"))
+    top.refuse(top.line_of("second_flags"),
+               fmt::format("second_flags: wanted flags such as --optimizer muon, got '{}'",
+                           one_line(table.second_flags)));
+  for (const std::string& flag : second)
+    if (first.contains(flag))
+      top.refuse(top.line_of("second_flags"),
+                 fmt::format("second_flags: flags has {} too; drop one of both", flag));
+}
+
 void read_heading(claims::TomlTable& top, NormTable& table) {
-  top.allow({"against", "flags", "max_pairs", "texts", "norm"});
+  top.allow({"against", "flags", "second_flags", "max_pairs", "texts", "norm"});
+  read_flags(top, table);
   table.against = top.text_or("against", table.against);
   try {
     check_contestant(table, table.against);
   } catch (const Error& error) {
     top.refuse(top.line_of("against"), error.what());
   }
-  table.flags = top.text_or("flags", "");
-  const auto words = shell_words(table.flags);
-  if (!words) top.refuse(top.line_of("flags"), "flags: a quote is not closed");
-  for (const char* own :
-       {"--task", "--max_pairs", "--seed", "--out", "--share", "--force", "--config", "--accept-old", "-o"})
-    if (std::ranges::any_of(*words, [&](const std::string& word) {
-          return word == own || word.starts_with(std::string(own) + "=");
-        }))
-      top.refuse(top.line_of("flags"), fmt::format("flags: a table has {} for itself; leave it out", own));
   const double pairs = top.number("max_pairs");
   if (pairs < 1 || pairs > 1e6 || pairs != std::floor(pairs))
     top.refuse(top.line_of("max_pairs"),
@@ -127,6 +162,11 @@ bool has_key(const Json& result, const Json& key) {
 }
 
 }  // namespace
+
+std::string NormTable::flags_of(Round round) const {
+  if (round == Round::first || second_flags.empty()) return flags;
+  return flags.empty() ? second_flags : flags + " " + second_flags;
+}
 
 std::string NormTable::results_path() const { return fs::path(path).replace_extension(".jsonl").string(); }
 
@@ -170,44 +210,59 @@ NormResults::NormResults(const NormTable& table) : table_(table) {
             number, field, repair_of_line);
     check(result.contains("outcome") && result.contains("max_pairs"),
           "{}, line {}: wanted outcome and max_pairs; {}", path, number, repair_of_line);
-    const std::string norm = result["norm"], text_of_line = result["text"];
+    const std::string norm = result["norm"], text_of_line = result["text"], flags = result["flags"];
     check(std::ranges::count(table.norms, norm, &ListedNorm::name) > 0,
           "{}, line {}: wanted a norm of {}, got '{}'; remove the line, or give the norm back to the table",
           path, number, table.path, Shown{norm});
     for (const Json& other : lines_)
       check(
-          other["norm"] != norm || other["text"] != text_of_line,
-          "{}, line {}: wanted one result for each norm and text, got another of {} on {}; remove one of both lines",
+          other["norm"] != norm || other["text"] != text_of_line || other["flags"] != flags,
+          "{}, line {}: wanted one result for each norm, text and flags, got another of {} on {}; remove one "
+          "of both lines",
           path, number, norm, Shown{text_of_line});
     lines_.push_back(std::move(result));
   }
 }
 
-Json NormResults::key_of(const ListedNorm& norm, const std::string& text) const {
+Json NormResults::key_of(const ListedNorm& norm, const std::string& text, Round round) const {
   return {{"norm", norm.name},
           {"text", text},
           {"contestant", norm.contestant},
           {"against", table_.against},
-          {"flags", table_.flags},
+          {"flags", table_.flags_of(round)},
           {"header_xxh3", header_hash_of(table_, norm.contestant)},
           {"against_xxh3", header_hash_of(table_, table_.against)}};
 }
 
-const Json* NormResults::of(const ListedNorm& norm, const std::string& text) const {
-  const Json key = key_of(norm, text);
+const Json* NormResults::of(const ListedNorm& norm, const std::string& text, Round round) const {
+  if (round == Round::second && !wants_second(norm, text)) return nullptr;
+  const Json key = key_of(norm, text, round);
   const auto found = std::ranges::find_if(
       lines_, [&](const Json& line) { return has_key(line, key) && is_final(line, table_.max_pairs); });
   return found == lines_.end() ? nullptr : &*found;
 }
 
+bool NormResults::wants_second(const ListedNorm& norm, const std::string& text) const {
+  if (table_.second_flags.empty()) return false;
+  const Json* const first = of(norm, text);
+  return first != nullptr && ((*first)["outcome"] == "better" || (*first)["outcome"] == "worse");
+}
+
 void NormResults::add(Json result) {
+  const auto norm_of = [&](const Json& line) {
+    return std::ranges::find(table_.norms, line["norm"].get<std::string>(), &ListedNorm::name);
+  };
+  const ListedNorm& norm = *norm_of(result);
+  const std::string text_of_result = result["text"];
+  const Json first = key_of(norm, text_of_result), second = key_of(norm, text_of_result, Round::second);
   std::erase_if(lines_, [&](const Json& line) {
-    return line["norm"] == result["norm"] && line["text"] == result["text"];
+    return line["norm"] == result["norm"] && line["text"] == result["text"] &&
+           (line["flags"] == result["flags"] || !(has_key(line, first) || has_key(line, second)));
   });
   lines_.push_back(std::move(result));
   const auto place_of = [&](const Json& line) {
-    const auto norm = std::ranges::find(table_.norms, line["norm"].get<std::string>(), &ListedNorm::name);
-    return std::pair(norm - table_.norms.begin(), line["text"].get<std::string>());
+    return std::tuple(norm_of(line) - table_.norms.begin(), line["text"].get<std::string>(),
+                      line["flags"] != table_.flags);
   };
   std::ranges::sort(lines_, {}, place_of);
   std::string text;
@@ -260,17 +315,16 @@ Json facts_of(const NormTable& table) {
                                         {"formula", norm.formula},
                                         {"source", norm.source},
                                         {"about", norm.about},
-                                        {"results", Json::object()}});
-    for (const std::string& text : table.texts) {
-      const Json* const result = results.of(norm, text);
-      one["results"][text] = result == nullptr ? Json() : *result;
-    }
+                                        {"results", Json::object()},
+                                        {"second", Json::object()}});
+    for (const std::string& text : table.texts)
+      for (const auto& [field, round] : {std::pair("results", Round::first), {"second", Round::second}}) {
+        const Json* const result = results.of(norm, text, round);
+        one[field][text] = result == nullptr ? Json() : *result;
+      }
   }
-  return {{"against", table.against},
-          {"flags", table.flags},
-          {"max_pairs", table.max_pairs},
-          {"texts", table.texts},
-          {"norms", std::move(norms)}};
+  return {{"against", table.against},     {"flags", table.flags}, {"second_flags", table.second_flags},
+          {"max_pairs", table.max_pairs}, {"texts", table.texts}, {"norms", std::move(norms)}};
 }
 
 }  // namespace isobar::duel

@@ -7,6 +7,9 @@
 //
 // The table is written by hand. Its results are a line of JSON for each norm and text, with the checksum of the line: a
 // damaged one is refused. Whether a line that is whole is true, only its duel can say (isobar duel --table FILE --check).
+//
+// A table with second_flags has a second round: a norm that is better or worse on a text has another duel there, with these
+// flags after the others, and another line.
 #pragma once
 
 #include <optional>
@@ -25,14 +28,19 @@ struct ListedNorm {
   int line = 0;  // of the table's file
 };
 
+enum class Round { first, second };
+
 struct NormTable {
   std::string path;
   std::string against = "rmsnorm";
-  std::string flags;  // of each duel
+  std::string flags;         // of each duel
+  std::string second_flags;  // "--optimizer muon"; empty: there is no second round
   int64_t max_pairs = 0;
   std::vector<std::string> texts;  // values of --task
   std::vector<ListedNorm> norms;
 
+  // The flags of a duel of this round.
+  std::string flags_of(Round round) const;
   // `norms.jsonl` for `norms.toml`.
   std::string results_path() const;
   // A contestant whose header's path begins at the working directory.
@@ -48,13 +56,16 @@ class NormResults {
   explicit NormResults(const NormTable& table);
 
   // What is known of this norm on this text; null where it is missing, where contestant, header or settings were others,
-  // and where it was not decided by fewer pairs than the table asks for.
-  const Json* of(const ListedNorm& norm, const std::string& text) const;
-  // Takes the place of another result of this norm and text. Writes the file, with a norm's lines in the order of the table.
+  // where it was not decided by fewer pairs than the table asks for, and in the second round where wants_second() is false.
+  const Json* of(const ListedNorm& norm, const std::string& text, Round round = Round::first) const;
+  // Whether there is a second round, and the norm is better or worse in the first.
+  bool wants_second(const ListedNorm& norm, const std::string& text) const;
+  // Takes the place of another result of this norm, text and round, and of those that are of no round any more. Writes the
+  // file, with a norm's lines in the order of the table.
   void add(Json result);
 
   // The part of a result that says which duel it is of.
-  Json key_of(const ListedNorm& norm, const std::string& text) const;
+  Json key_of(const ListedNorm& norm, const std::string& text, Round round = Round::first) const;
 
  private:
   const NormTable& table_;

@@ -1,6 +1,6 @@
 // isobar duel --table FILE: norms that texts propose, each against RMSNorm (duel/norm_table.h).
 //
-//   isobar duel --table experiments/norms.toml                     runs what is missing
+//   isobar duel --table experiments/norms.toml                     runs what is missing, the second round last
 //   isobar duel --table experiments/norms.toml --only dyt,derf --text synthetic
 //   isobar duel --table experiments/norms.toml --check 3           runs three results again, and compares each to the bit
 //
@@ -21,7 +21,7 @@
 namespace isobar::verbs {
 namespace {
 
-using duel::ListedNorm, duel::NormResults, duel::NormTable;
+using duel::ListedNorm, duel::NormResults, duel::NormTable, duel::Round;
 
 // What the user asked for.
 struct WantedOfTable {
@@ -47,12 +47,20 @@ WantedOfTable wanted_by(Words words) {
   return wanted;
 }
 
-// A norm on a text.
+// A norm on a text, in a round.
 struct Place {
   const ListedNorm* norm;
   std::string text;
+  Round round = Round::first;
 };
 
+// "dyt on shakespeare", "dyt on shakespeare with --optimizer muon"
+std::string name_of(const NormTable& table, const Place& place) {
+  const std::string name = place.norm->name + " on " + place.text;
+  return place.round == Round::first ? name : name + " with " + table.second_flags;
+}
+
+// Those of the first round.
 std::vector<Place> places_of(const NormTable& table, const WantedOfTable& wanted) {
   Words names;
   for (const ListedNorm& norm : table.norms) names.push_back(norm.name);
@@ -71,19 +79,28 @@ std::vector<Place> places_of(const NormTable& table, const WantedOfTable& wanted
   return places;
 }
 
+// Those of the second round, of norms that are better or worse in the first.
+std::vector<Place> second_places(const NormResults& results, const std::vector<Place>& first) {
+  std::vector<Place> places;
+  for (const Place& place : first)
+    if (results.wants_second(*place.norm, place.text))
+      places.push_back({place.norm, place.text, Round::second});
+  return places;
+}
+
 // Returns what this norm's duel finds on this text, with at most so many pairs. Its run is in `folder`/run. `more` are flags
 // that change no result.
 Json result_of(const NormTable& table, const Place& place, int64_t max_pairs, const std::string& folder,
                const Words& more) {
   Words words{table.words_of(place.norm->contestant), table.words_of(table.against)};
-  const Words flags = shell_words(table.flags).value_or(Words());
+  const Words flags = shell_words(table.flags_of(place.round)).value_or(Words());
   words.insert(words.end(), flags.begin(), flags.end());
   words.insert(words.end(),
                {"--task", place.text, "--max_pairs", std::to_string(max_pairs), "--out", folder + "/run"});
   words.insert(words.end(), more.begin(), more.end());
   const int code = run_duel(duel::with_contestants_kept(words), true);
-  check(code == 0, "{}, line {}: the duel of {} on {} ended with {}; mend it, and the same command goes on",
-        table.path, place.norm->line, place.norm->name, place.text, code);
+  check(code == 0, "{}, line {}: the duel of {} ended with {}; mend it, and the same command goes on",
+        table.path, place.norm->line, name_of(table, place), code);
   return duel::result_in(folder + "/run");
 }
 
@@ -108,28 +125,40 @@ std::string sentence_of(const Json& result) {
                      number("difference"), number("low"), number("high"), result["pairs"].get<int64_t>());
 }
 
-int fill(const NormTable& table, const std::vector<Place>& places, const WantedOfTable& wanted) {
-  NormResults results(table);
-  size_t there = 0;
-  for (const Place& place : places) there += results.of(*place.norm, place.text) != nullptr;
-  fmt::print("{}: {} of {} results are there\n", table.path, there, places.size());
+// Runs those of a round that are missing.
+void fill_round(const NormTable& table, NormResults& results, const std::vector<Place>& places,
+                const WantedOfTable& wanted) {
+  const auto is_there = [&](const Place& place) {
+    return results.of(*place.norm, place.text, place.round) != nullptr;
+  };
+  auto there = std::ranges::count_if(places, is_there);
+  fmt::print("{} of {} results are there\n", there, places.size());
   for (const Place& place : places) {
-    if (results.of(*place.norm, place.text) != nullptr) continue;
-    const Json key = results.key_of(*place.norm, place.text);
-    const std::string folder = fmt::format("{}/{}_{}", wanted.runs, place.norm->name, place.text);
+    if (is_there(place)) continue;
+    const Json key = results.key_of(*place.norm, place.text, place.round);
+    const std::string end = place.text + (place.round == Round::second ? "_second" : "");
+    const std::string folder = fmt::format("{}/{}_{}", wanted.runs, place.norm->name, end);
     make_folder_of(folder, key);
-    // The other side's trainings are those of all duels.
-    Words more{"--shared", fmt::format("{}/against_{}.jsonl", wanted.runs, place.text)};
+    // The other side's trainings are those of all duels of this text and round.
+    Words more{"--shared", fmt::format("{}/against_{}.jsonl", wanted.runs, end)};
     more.insert(more.end(), wanted.threads.begin(), wanted.threads.end());
     const Json found = result_of(table, place, table.max_pairs, folder, more);
     Json result = key;
     result["max_pairs"] = table.max_pairs;
     result.update(found);
     results.add(result);
-    fmt::print("{} of {}: {} on {}: {}\n", ++there, places.size(), place.norm->name, place.text,
-               sentence_of(found));
+    fmt::print("{} of {}: {}: {}\n", ++there, places.size(), name_of(table, place), sentence_of(found));
     std::fflush(stdout);
   }
+}
+
+int fill(const NormTable& table, const std::vector<Place>& places, const WantedOfTable& wanted) {
+  NormResults results(table);
+  fmt::print("{}: ", table.path);
+  fill_round(table, results, places, wanted);
+  if (table.second_flags.empty()) return 0;
+  fmt::print("{}, with {}: ", table.path, table.second_flags);
+  fill_round(table, results, second_places(results, places), wanted);
   return 0;
 }
 
@@ -137,22 +166,23 @@ int fill(const NormTable& table, const std::vector<Place>& places, const WantedO
 int check_results(const NormTable& table, const std::vector<Place>& places, const WantedOfTable& wanted) {
   const NormResults results(table);
   std::vector<Place> can;
-  for (const Place& place : places)
-    if (results.of(*place.norm, place.text) != nullptr) can.push_back(place);
+  for (const std::vector<Place>& round : {places, second_places(results, places)})
+    for (const Place& place : round)
+      if (results.of(*place.norm, place.text, place.round) != nullptr) can.push_back(place);
   check(!can.empty(), "{}: there is no result that could be run again", table.path);
   std::random_device device;
   std::ranges::shuffle(can, device);
   can.resize(std::min(can.size(), static_cast<size_t>(*wanted.check)));
   int differing = 0;
   for (const Place& place : can) {
-    const Json& kept = *results.of(*place.norm, place.text);
+    const Json& kept = *results.of(*place.norm, place.text, place.round);
     const std::string folder = wanted.runs + "/again";
-    make_folder_of(folder, results.key_of(*place.norm, place.text), true);
+    make_folder_of(folder, results.key_of(*place.norm, place.text, place.round), true);
     const Json again = result_of(table, place, kept["max_pairs"].get<int64_t>(), folder, wanted.threads);
     std::filesystem::remove_all(folder);
     const std::string differs = duel::difference_of_results(kept, again);
     differing += !differs.empty();
-    fmt::print("{} on {}: {}\n", place.norm->name, place.text,
+    fmt::print("{}: {}\n", name_of(table, place),
                differs.empty() ? "the same to the bit: " + sentence_of(again) : differs);
     std::fflush(stdout);
   }

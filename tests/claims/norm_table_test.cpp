@@ -14,7 +14,7 @@
 
 namespace isobar::norm_table_test {
 
-using duel::NormResults, duel::NormTable, duel::read_norm_table;
+using duel::NormResults, duel::NormTable, duel::read_norm_table, duel::Round;
 
 const std::string heading =
     "flags = \"--tiny --corpus " ISOBAR_SOURCE_DIR
@@ -66,6 +66,15 @@ TEST_CASE("a table with a mistake is refused with the line, what was wanted and 
            "texts: wanted a list of one or more texts, each once"},
           {"max_pairs = 9\ntexts = [\"synthetic\"]\nflags = \"--seed 3\"\n" + norm("one", "none"),
            ", line 3: the table of norms: flags: a table has --seed for itself; leave it out"},
+          {"second_flags = \"--seed 3\"\n" + two,
+           ", line 1: the table of norms: second_flags: a table has --seed for itself; leave it out"},
+          {"second_flags = \"--steps=7\"\n" + two,
+           ", line 1: the table of norms: second_flags: flags has --steps too; drop one of both"},
+          {"second_flags = \"muon\"\n" + two,
+           ", line 1: the table of norms: second_flags: wanted flags such as --optimizer muon, got 'muon'"},
+          {"second_flags = \"--optimizer muon\"\n" + two + norm("two", "--norm dyt --optimizer=adamw"),
+           ", line 18: norm two: contestant '--norm dyt --optimizer=adamw': has --optimizer of its own, and "
+           "second_flags has it for both sides; drop one of both"},
           {"against = \"rms\"\nmax_pairs = 9\ntexts = [\"synthetic\"]\n" + norm("one", "none"),
            ", line 1: the table of norms: contestant 'rms': wanted a norm"},
           {heading, ": wanted norms, each begun by a line [[norm]], got none"},
@@ -78,8 +87,9 @@ TEST_CASE("a table with a mistake is refused with the line, what was wanted and 
 }
 
 // Results as a duel would give them.
-Json result(const NormResults& results, const NormTable& table, size_t norm, const std::string& outcome) {
-  Json one = results.key_of(table.norms[norm], "shakespeare");
+Json result(const NormResults& results, const NormTable& table, size_t norm, const std::string& outcome,
+            Round round = Round::first) {
+  Json one = results.key_of(table.norms[norm], "shakespeare", round);
   one.update(Json{{"max_pairs", 9}, {"outcome", outcome}, {"low", -0.25}, {"high", INFINITY}});
   return one;
 }
@@ -114,6 +124,62 @@ TEST_CASE(
   CHECK(there(same) == std::pair(true, false));
 }
 
+TEST_CASE("a second round is of norms that are better or worse, and its results are lines of their own") {
+  const TemporaryFolder folder;
+  const std::string rows = norm("one", "none") + norm("two", "dyt"),
+                    muon = "second_flags = \"--optimizer muon\"\n" + heading;
+  const auto table_of = [&](const std::string& text) {
+    folder.write("t.toml", text);
+    return read_norm_table(folder / "t.toml");
+  };
+  const NormTable table = table_of(muon + rows);
+  CHECK(table.flags_of(Round::second) == table.flags + " --optimizer muon");
+  // Of each norm: whether the first result is there, whether a second is wanted, and whether it is there.
+  const auto said = [](const NormTable& now) {
+    const NormResults read(now);
+    std::string text;
+    for (const duel::ListedNorm& one : now.norms)
+      for (const bool is : {read.of(one, "shakespeare") != nullptr, read.wants_second(one, "shakespeare"),
+                            read.of(one, "shakespeare", Round::second) != nullptr})
+        text += is ? '1' : '0';
+    return text;
+  };
+  const auto lines = [&] {
+    const std::string text = file_text(folder / "t.jsonl");
+    return std::ranges::count(text, '\n');
+  };
+  NormResults results(table);
+  results.add(result(results, table, 1, "equal"));
+  results.add(result(results, table, 0, "worse"));
+  const std::string first = file_text(folder / "t.jsonl");
+  CHECK(said(table) == "110100");
+  results.add(result(results, table, 0, "equal", Round::second));
+  CHECK(said(table) == "111100");
+  // Between the others, which stay as they were.
+  CHECK(file_text(folder / "t.jsonl").starts_with(first.substr(0, first.find('\n') + 1)));
+  CHECK(file_text(folder / "t.jsonl").ends_with(first.substr(first.find('\n'))));
+  const Json facts = duel::facts_of(table);
+  CHECK(facts["second_flags"] == "--optimizer muon");
+  CHECK(facts["norms"][0]["second"]["shakespeare"]["outcome"] == "equal");
+  CHECK(facts["norms"][1]["second"]["shakespeare"].is_null());
+  // Both are of a table with these flags; a table without them, or with others, reads the first alone.
+  CHECK(said(table_of(heading + rows)) == "100100");
+  CHECK(said(table_of("second_flags = \"--optimizer muon --margin 0.1\"\n" + heading + rows)) == "110100");
+  CHECK(said(table_of("against = \"dyt\"\n" + muon + rows)) == "000000");
+  // A second result counts while the first one is decided.
+  results.add(result(results, table, 0, "undecided"));
+  CHECK(said(table_of(muon + rows)) == "100100");
+  CHECK(lines() == 3);
+  results.add(result(results, table, 0, "better"));
+  CHECK(said(table) == "111100");
+  // With another contestant the first result takes the place of both.
+  const NormTable other = table_of(muon + norm("one", "pre.none") + norm("two", "dyt"));
+  NormResults anew(other);
+  anew.add(result(anew, other, 0, "worse"));
+  CHECK(said(other) == "110100");
+  CHECK(lines() == 2);
+}
+
 TEST_CASE("results that were edited, cut or mixed up anywhere are refused") {
   const TemporaryFolder folder;
   folder.write("t.toml", heading + norm("one", "none") + norm("two", "dyt"));
@@ -138,7 +204,7 @@ TEST_CASE("results that were edited, cut or mixed up anywhere are refused") {
   }
   CHECK(holds(refusal(text.substr(0, text.size() - 3)), "t.jsonl, line 2: wanted a line as isobar wrote it"));
   CHECK(holds(refusal(text + first),
-              "t.jsonl, line 3: wanted one result for each norm and text, got another of one"));
+              "t.jsonl, line 3: wanted one result for each norm, text and flags, got another of one"));
   CHECK(refusal(text).empty());
   folder.write("t.toml", heading + norm("two", "dyt"));
   const NormTable fewer = read_norm_table(folder / "t.toml");
@@ -196,6 +262,37 @@ TEST_CASE("a table fills, continues where it was killed, and runs again to the b
   const isobar::Outcome found = table("--check 1 --only dyt");
   CHECK(found.code == 1);
   CHECK(holds(found.out, "dyt on shakespeare: difference is -0.5 in the results, and "));
+}
+
+TEST_CASE(
+    "a second round repeats what is better or worse with its own flags, and is checked as the first is") {
+  const TemporaryFolder folder;
+  folder.write("t.toml", "second_flags = \"--optimizer muon\"\n" + heading + norm("none", "none") +
+                             norm("dyt", "dyt") + norm("l1", "x / (1 + mean(abs(x))) * w"));
+  const NormTable read = read_norm_table(folder / "t.toml");
+  NormResults results(read);
+  for (const size_t i : {0, 1, 2}) results.add(result(results, read, i, i == 1 ? "equal" : "worse"));
+  const auto table = [&](const std::string& more) {
+    return run_built("isobar", "duel --table t.toml " + more, folder.path());
+  };
+  const isobar::Outcome one = table("--only l1,dyt");
+  INFO(one.out, one.err);
+  CHECK(one.code == 0);
+  CHECK(holds(one.out, "t.toml: 2 of 2 results are there\n"));
+  CHECK(holds(one.out, "t.toml, with --optimizer muon: 0 of 1 results are there\n"));
+  CHECK(holds(one.out, "1 of 1: l1 on shakespeare with --optimizer muon: "));
+  CHECK(
+      holds(table("").out, "1 of 2 results are there\n2 of 2: none on shakespeare with --optimizer muon: "));
+  CHECK(table("").out ==
+        "t.toml: 3 of 3 results are there\nt.toml, with --optimizer muon: 2 of 2 results are there\n");
+  const Json summary = Json::parse(file_text(folder / "runs/t/l1_shakespeare_second/run/summary.json"));
+  CHECK(summary["config"]["optimizer"] == "muon");
+  CHECK(std::filesystem::exists(folder / "runs/t/against_shakespeare_second.jsonl"));
+  const isobar::Outcome again = table("--check 2 --only l1");  // the first result here was not measured
+  INFO(again.out, again.err);
+  CHECK(again.code == 1);
+  CHECK(holds(again.out, "l1 on shakespeare with --optimizer muon: the same to the bit: "));
+  CHECK(holds(again.out, "l1 on shakespeare: "));
 }
 
 }  // namespace isobar::norm_table_test
