@@ -115,10 +115,12 @@ const Finding* deciding_part(const Judged& judged) {
   if (judged.verdict == "open") order = {not_normal, too_few_seeds, busy, fails};
   for (const PartOutcome outcome : order) {
     const auto found = std::ranges::find_if(judged.findings, [&](const Finding& finding) {
-      return finding.not_run.empty() && finding.reading.outcome == outcome;
+      return finding.counts && finding.not_run.empty() && finding.reading.outcome == outcome;
     });
     if (found != judged.findings.end()) return &*found;
   }
+  const auto counted = std::ranges::find(judged.findings, true, &Finding::counts);
+  if (counted != judged.findings.end()) return &*counted;
   return judged.findings.empty() ? nullptr : &judged.findings.front();
 }
 

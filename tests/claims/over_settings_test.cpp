@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "../../experiments/claims/file.h"
+#include "../../experiments/claims/results.h"
 #include "../../experiments/claims/verdict.h"
 #include "../../experiments/studies/settings/design.h"
 #include "../message_of.h"
@@ -240,6 +241,7 @@ TEST_CASE("a verdict over settings says on what it depends") {
   const Judged open = with_one_setting([](size_t i) { return i == 3 ? 5.0 : 0.0; });
   CHECK(open.verdict == "true");
   CHECK(open.where == "small nets, one setting");
+  CHECK(deciding_part(open) == &open.findings[1]);
   CHECK(to_json(open)["parts"][0]["outcome_text"].get<std::string>().ends_with(
       "; not counted: one setting decides"));
   CHECK(with_one_setting([](size_t) { return 1.0; }).verdict == "true");
