@@ -294,12 +294,14 @@ Json shown_claim(const Json& claim) {
     for (const char* long_text : {"reason", "reason_zh"}) shown["kept"].erase(long_text);
   const bool alike = are_trained_alike(shown);
   for (Json& part : shown["parts"]) {
-    for (const char* drawn : {"measured", "measured_zh", "wanted", "wanted_zh", "looks", "log"})
-      part.erase(drawn);
+    for (const char* unread : {"measured", "measured_zh", "wanted", "wanted_zh", "looks", "log", "margin"})
+      part.erase(unread);
     for (const char* count : {"nonfinite", "seeds_needed"})
       if (part.value(count, Json()) == 0) part.erase(count);
-    for (const char* flag : {"of_ladder", "full_only", "control"})
+    for (const char* flag : {"of_ladder", "full_only", "control", "pooled"})
       if (part.value(flag, Json()) == false) part.erase(flag);
+    if (part.value("outcome_text", "") == part.value("outcome", ""))  // the page's own word says it
+      for (const char* same : {"outcome_text", "outcome_text_zh"}) part.erase(same);
     for (Json& reach : part["reaches"]) reach = {{"text", reach["text"]}, {"text_zh", reach["text_zh"]}};
     if (part["reaches"].empty()) part.erase("reaches");
     part = without_empty(part);

@@ -149,6 +149,19 @@ TEST_CASE("a claim's ladder is drawn against what is asked, and told in words wi
   CHECK(shown["parts"][0]["reaches"].dump() == R"([{"text":"Muon: flips","text_zh":"Muon：翻转"}])");
 }
 
+TEST_CASE("a part on the page says its outcome once, and has no field that no script reads") {
+  const auto shown = [](const char* text) {
+    const Json part = {{"says", "better"},           {"outcome", "holds"}, {"outcome_text", text},
+                       {"outcome_text_zh", "成立…"}, {"margin", 0.0},      {"pooled", false},
+                       {"reaches", Json::array()}};
+    return report::shown_claim({{"id", "A01"}, {"parts", {part}}})["parts"][0].dump();
+  };
+  CHECK(shown("holds") == R"({"says":"better","outcome":"holds"})");
+  CHECK(
+      shown("holds, assuming normal values") ==
+      R"({"says":"better","outcome":"holds","outcome_text":"holds, assuming normal values","outcome_text_zh":"成立…"})");
+}
+
 TEST_CASE("a run under way has a page with every claim, those to come among them") {
   const TemporaryFolder folder;
   folder.write("s/summary.json", R"({"program": "s"})");
