@@ -39,7 +39,7 @@ const drawn = document.getElementById("drawn");
 drawn.remove();
 const strips = new Map();
 for (const s of drawn.querySelectorAll("[data-strip]")) strips.set(s.dataset.strip, s.firstElementChild);
-const figures = [...drawn.querySelectorAll("figure")];
+const figures = [...drawn.querySelectorAll("figure")], norms = drawn.querySelector("#norms");
 function inPlace(chart) {
   const copy = chart.cloneNode(true);
   if (lang === "zh") for (const svg of copy.querySelectorAll("[data-zh]")) svg.ariaLabel = svg.dataset.zh;

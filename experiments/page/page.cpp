@@ -15,6 +15,7 @@
 #include "../run/lists.h"
 #include "figures.h"
 #include "live_chapter.h"
+#include "norms.h"
 
 namespace isobar::fixtures {
 extern const char page[], style[], charts[], words[], elements[], formulas[], verdicts[], prose[], claims[],
@@ -218,7 +219,7 @@ void Content::set_found(Json sentences) {
 std::string Content::page(const std::string& lang, bool live) const {
   Json claims = Json::array();
   for (const Json& claim : claims_) claims.push_back(shown_claim(claim));
-  charts::Markup drawn = claims_table(claims_);
+  charts::Markup drawn = claims_table(claims_) + norms_section(norms_);
   drawn += comparisons(runs_);
   Json runs = runs_;
   for (Json& run : runs) {

@@ -31,6 +31,9 @@ class Content {
   // Throws Error for another JSON.
   void set_found(Json sentences);
 
+  // Adds the table of norms: what duel::facts_of() says; of null there is none.
+  void set_norms(Json facts) { norms_ = std::move(facts); }
+
   // Gives the first screen a link to the article, relative to the page.
   void set_article(std::string address) { article_ = std::move(address); }
 
@@ -50,7 +53,7 @@ class Content {
 
   Json claims_ = Json::array(), sources_ = Json::object(), runs_ = Json::array(), missing_ = Json::array();
   Json stored_ = Json::array();  // for the live chapter
-  Json environment_ = Json::object(), progress_, found_ = shipped_found();
+  Json environment_ = Json::object(), progress_, found_ = shipped_found(), norms_;
   std::string article_;
 };
 

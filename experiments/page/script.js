@@ -169,6 +169,7 @@ function showContents() {
   nav.replaceChildren(...chapters().map(([source]) =>
     link("#text-" + source.id, `${source.id} ${shortAuthor(source)}`, inLanguage(source, "title"))));
   if (data.claims.length) nav.append(...data.runs.filter((run) => run.named).map((run) => link("#" + runId(run), run.name)));
+  if (norms) nav.append(link("#norms", spoken(norms.firstElementChild)));
   if (document.getElementById("runs")) nav.append(link("#runs", word("runs")));
 }
 
@@ -177,6 +178,7 @@ function build() {
   document.documentElement.lang = lang;
   const named = data.runs.filter((run) => run.named), others = data.runs.filter((run) => !run.named);
   const parts = data.claims.length ? [firstScreen(), ...chapters().map((one) => chapter(...one))] : [];
+  if (norms) parts.push(norms);
   const compared = comparisons();
   if (compared) parts.push(compared);
   parts.push(...named.map((run) => studySection(run, !data.claims.length && named.length === 1)));

@@ -1,10 +1,7 @@
 // isobar facts: what documents say of claims, runs and studies, as one JSON (page/facts.h).
 #include "../page/facts.h"
 
-#include <filesystem>
-
 #include "../../data/file.h"
-#include "../duel/norm_table.h"
 #include "../run/output_file.h"
 #include "../run/tool.h"
 #include "tree.h"
@@ -25,9 +22,7 @@ int facts(const Words& words) {
     if (!out.empty()) check_output(out, {.force = force});
     const TreeClaims from = claims_of(tree);
     Json all = isobar::facts::all(from.files, from.kept);
-    if (const std::string table = tree + "/experiments/norms.toml";
-        !tree.empty() && std::filesystem::exists(table))
-      all["norms"] = duel::facts_of(duel::read_norm_table(table));
+    if (Json norms = norms_of(tree); !norms.is_null()) all["norms"] = std::move(norms);
     const std::string text = json_text(all);
     if (out.empty()) return write_out(text);
     write_file_atomically(out, text, PathFrom::user);

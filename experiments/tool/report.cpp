@@ -52,6 +52,7 @@ void add_kept(const ReportLine& line, report::Content& content) {
     made[run] = std::move(summary);
   }
   content.add_kept(claims::kept_summary(from.files, from.kept, made), names);
+  content.set_norms(norms_of(line.tree));
   if (!line.found.empty())
     content.set_found(parse_json<Json>(read_regular_file(line.found, size_t{1} << 20)));
 }
@@ -92,7 +93,8 @@ int report(const Words& words) {
               "also show all claims of the texts; claims without a run in DIR are judged by stored values");
   tool.option(
       "--tree", line.tree,
-      "with --kept: take claims and stored values from this source tree; default: those of this program");
+      "with --kept: take claims, stored values and the table of norms from this source tree; default: claims and values "
+      "of this program");
   tool.option("--found", line.found,
               "with --kept: JSON file with the sentences for the first screen of the page, such as "
               "experiments/page/found.json");

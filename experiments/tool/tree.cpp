@@ -4,6 +4,7 @@
 
 #include "../../core/error.h"
 #include "../../data/file.h"
+#include "../duel/norm_table.h"
 #include "../run/lists.h"
 
 namespace isobar::verbs {
@@ -30,6 +31,12 @@ std::vector<claims::ClaimFile> claims_in(const std::string& tree) {
 TreeClaims claims_of(const std::string& tree) {
   if (tree.empty()) return {claims::builtin_claims(), claims::Kept::shipped()};
   return {claims_in(tree), claims::Kept(read_file(tree + "/experiments/claims/full.json", most_bytes))};
+}
+
+Json norms_of(const std::string& tree) {
+  const std::string table = tree + "/experiments/norms.toml";
+  if (tree.empty() || !std::filesystem::exists(table)) return {};
+  return duel::facts_of(duel::read_norm_table(table));
 }
 
 }  // namespace isobar::verbs

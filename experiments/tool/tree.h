@@ -1,10 +1,11 @@
-// The claims and kept values of a source tree, or those that this program was built with.
+// The claims, kept values and table of norms of a source tree; or the claims and values that this program was built with.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "../claims/kept.h"
+#include "../run/json.h"
 
 namespace isobar::verbs {
 
@@ -15,5 +16,8 @@ struct TreeClaims {
 
 // `tree` is a folder with experiments/claims, or empty: those of this program. Throws Error where there are none.
 TreeClaims claims_of(const std::string& tree);
+
+// The tree's table of norms with its results (duel::facts_of); null where `tree` is empty or has none.
+Json norms_of(const std::string& tree);
 
 }  // namespace isobar::verbs

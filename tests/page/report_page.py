@@ -220,6 +220,28 @@ def look_over(browser):
     browser.window(1280, 1000)
 
 
+def use_norms(browser):
+    """The table of norms, where the page has it: found from the top, folded, and as wide as a phone in its own box."""
+    if not browser.run("return Boolean(norms)"):
+        return
+    link = browser.run("return document.querySelector('nav a[href=\"#norms\"]')?.textContent")
+    folds, rows = browser.run("""const count = (selector) => document.querySelectorAll(`#norms ${selector}`).length;
+        return [count("details:not([open])"), count("tbody [scope=row]")]""")
+    expect(link == "Norms beside RMSNorm" and folds > 0 and rows > 2 * folds, f"'{link}' leads to {rows} rows in {folds} folds")
+    look(browser, "openAll")
+    browser.window(380, 800)
+    look(browser, "settle")
+    wide = browser.run("return [...document.querySelectorAll('#norms .wide')].map((box) => [box.clientWidth, box.scrollWidth])")
+    expect(all(shown <= 380 < whole for shown, whole in wide), f"on a phone its tables scroll in their boxes: {wide}")
+    browser.window(1280, 1000)
+    browser.run("speak('zh')")
+    look(browser, "settle")
+    opened, said = browser.run("return [document.querySelectorAll('#norms details[open]').length, norms.innerText]")
+    expect(opened == folds and "与 RMSNorm 相比的各种归一化" in said and "largest rate" not in said,
+           "it stays open in Chinese, and speaks it")
+    browser.run("speak('en')")
+
+
 def print_out(browser, page):
     open_page(browser, page)
     pages = len(re.findall(rb"/Type\s*/Page\b", browser.printed()))
@@ -256,6 +278,7 @@ def walk(browser, *pages):
         if runs and some:
             use_claims(browser)
         compare(browser)
+        use_norms(browser)
         look_over(browser)
         if claims < 100 or os.environ.get("ISOBAR_THOROUGH"):
             print_out(browser, page)

@@ -9,6 +9,7 @@
 #include "../../experiments/claims/file.h"
 #include "../../experiments/page/charts/charts.h"
 #include "../../experiments/page/figures.h"
+#include "../../experiments/page/norms.h"
 #include "../../experiments/page/page.h"
 #include "../docs/documents.h"
 #include "../message_of.h"
@@ -180,6 +181,56 @@ TEST_CASE("a run under way has a page with every claim, those to come among them
   CHECK(holds(page, "<span data-strip=\"1 0\"></span>"));  // with nothing to draw
   // Without scripts it is a table.
   CHECK(holds(page, "<td>it is &lt;2</td>\n<td>still to come</td>"));
+}
+
+TEST_CASE("the table of norms is in the order of outcomes, in both languages, and no text of it is a tag") {
+  const auto found = [](const char* outcome, double difference) {
+    return Json{{"outcome", outcome},
+                {"likeness", "different"},
+                {"difference", difference},
+                {"low", difference - 0.01},
+                {"high", "inf"},
+                {"pairs", 8},
+                {"largest_rates", {0.01, 0.3}},
+                {"signal_dies", {10.0, "inf"}},
+                {"gradient_dies", {"nan", 556.0}},
+                {"timing", {{"step", 1.234}, {"busy", true}}}};
+  };
+  const auto norm = [](const char* title, const Json& result, const Json& second) {
+    return Json{{"title", title},
+                {"formula", "f(x)"},
+                {"results", {{"synthetic", result}}},
+                {"second", {{"synthetic", second}}}};
+  };
+  Json facts = {{"max_pairs", 12},
+                {"texts", {"synthetic"}},
+                {"norms",
+                 {norm("<i>last", found("worse", 0.2), Json()), norm("third", found("worse", 0.1), Json()),
+                  norm("second", found("equal", 0.001), Json()), norm("none", Json(), Json()),
+                  norm("first", found("better", -0.1), Json())}}};
+  const auto order = [&](const std::vector<std::string>& pieces) {
+    const std::string text = report::norms_section(facts).text();
+    CAPTURE(text);
+    for (size_t at = 0, i = 0; i < pieces.size(); ++i) {
+      CAPTURE(pieces[i]);
+      at = text.find(pieces[i], at);
+      CHECK(at != std::string::npos);
+    }
+    return text;
+  };
+  const std::string text =
+      order({"<section id=\"norms\"", "与 RMSNorm 相比的各种归一化",
+             "The synthetic language: 1 better, 1 equal, 2 worse, 1 not measured yet",
+             "合成语言: 1 较好, 1 相等, 2 较差, 1 尚未测量", ">RMSNorm</th>",
+             "<td>0.3</td>\n<td>1</td>\n<td>∞</td>\n<td>556</td>", ">first<small>f(x)</small>",
+             "<td>−0.100 [−0.110, ∞]</td>\n<td>8</td>\n<td>0.01</td>\n<td>1.2*</td>\n<td>10</td>\n<td>–</td>",
+             ">second<", ">third<", ">&lt;i&gt;last<"});
+  CHECK_FALSE(holds(text, "Muon"));
+  CHECK_FALSE(holds(text, ">none<"));
+  facts["norms"][1]["second"]["synthetic"] = found("equal", 0.02);
+  order({"with Muon", ">third<", "<span class=\"en\">equal +0.020 [+0.010, ∞]</span>",
+         "not measured yet</span>"});
+  CHECK(report::norms_section(Json()).empty());
 }
 
 TEST_CASE("of long curves the page shows what a screen can, with both ends") {
@@ -455,7 +506,7 @@ TEST_CASE(
   const std::string claims = folder / "claims.html", training = folder / "training.html",
                     kept = folder / "kept.html";  // of all claims, by their kept values
   ran("isobar verify", "--kept --out " + (folder / "kept"));
-  ran("isobar report", (folder / "kept") + " -o " + kept);
+  ran("isobar report", (folder / "kept") + " --kept --tree " ISOBAR_SOURCE_DIR " -o " + kept);
   ran("isobar report", out + " " + rmsnorm + " -o " + claims);
   ran("isobar report", lm + " -o " + training);
   CHECK(std::filesystem::file_size(kept) < (size_t{1} << 20) * claims::builtin_table().size() / 140);
