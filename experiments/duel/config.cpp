@@ -16,7 +16,7 @@ void Config::fields(Fields& f) {
   f("max_pairs", max_pairs, "pairs of trainings after which the duel ends undecided", at_least(1));
   f("share", share, "share of the error rate of 1 %; `isobar duel --ledger` sets it", between(1e-8, 1));
   f("shared", shared, "file of B's trainings that duels share; `isobar duel --ledger` and --table set it");
-  f("settings", settings, "all: sixteen other settings follow; one: they do not", one_of({"one", "all"}));
+  f("settings", settings, "all: then in sixteen others", one_of({"one", "all"}));
   f("seeds", seeds, "trainings of each learning rate in the search for the best one", at_least(1));
   f("learning_rate", learning_rate, "learning rate of both; 0: each has its best one", between(0, 1));
   f("steps", steps, "steps of each training", at_least(1));

@@ -59,11 +59,11 @@ std::string tool_command() {
 constexpr size_t most_points = 160, most_columns = 60, most_values = 400;
 
 // Five digits: more than a chart can show. Whole numbers stay whole.
-void round_numbers(Json& json) {
+void round_numbers(Json& json, int digits = 5) {
   if (json.is_structured())
-    for (Json& item : json) round_numbers(item);
+    for (Json& item : json) round_numbers(item, digits);
   else if (json.is_number_float() && std::isfinite(json.get<double>()))
-    json = std::strtod(fmt::format("{:.5g}", json.get<double>()).c_str(), nullptr);
+    json = std::strtod(fmt::format("{:.{}g}", json.get<double>(), digits).c_str(), nullptr);
 }
 
 // Evenly chosen ones of a list, the first and the last among them.
@@ -308,8 +308,9 @@ Json shown_claim(const Json& claim) {
     part = without_empty(part);
     // What the page computes, or shows once for all parts.
     if (part.contains("settings")) part["settings"] = true;
+    // Five digits more than the page shows, so that it rounds as the tool does.
     for (const char* shown_in_four_digits : {"value", "interval", "theory"})
-      if (part.contains(shown_in_four_digits)) round_numbers(part[shown_in_four_digits]);
+      if (part.contains(shown_in_four_digits)) round_numbers(part[shown_in_four_digits], 9);
     for (const char* joined : {"reach", "reach_zh"}) part.erase(joined);
     if (alike)
       for (const char* once : {"trained_on", "trained_on_zh"}) part.erase(once);

@@ -80,9 +80,10 @@ TEST_CASE("every part of every claim has a kept value, of a run of today's setti
     const Judged judged = judge(*claim, runs);
     for (const Part& part : claim->parts) {
       const auto summary = runs.summaries.find(part.run);
-      const Json none = {{"measured", Json::object()}, {"rungs", Json::array()}};
+      const Json none = {{"measured", Json::object()}, {"rungs", Json::array()}, {"settings", Json::array()}};
       const Json& run = summary == runs.summaries.end() ? none : summary->second;
-      const std::vector<std::string> keys = part.keys_in(part.run, run["rungs"].size());
+      const std::vector<std::string> keys =
+          part.keys_in(part.run, run[part.settings ? "settings" : "rungs"].size());
       const bool has = !keys.empty() && std::ranges::all_of(keys, [&](const std::string& key) {
         return run["measured"].contains(key);
       });
