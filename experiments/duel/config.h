@@ -17,7 +17,7 @@ struct Config : HasFields {
   double learning_rate = 0;
   int64_t steps = 250, n_layer = 4, width = 64, block_size = 64, batch_size = 8, eval_iters = 20;
   int64_t train_tokens = 0;
-  std::string settings = "all";
+  std::string settings = "one";
   bool looks_closer = false;  // no field: whether trainings end with what Trained::closer has
   std::string shared = "";    // trainings of B (shared_trainings.h)
   double init_std = 0,

@@ -232,6 +232,7 @@ void write_page(const std::string& folder, const std::string& output) {
 
 int main(int argc, char** argv) {
   Config config;
+  config.settings = "all";  // of a duel; a ladder's rungs have one
   std::vector<std::string> contestants;
   std::string output, folder;
   // A contestant may be a word of flags.

@@ -62,7 +62,7 @@ function hero() {
 function foundList() {
   const idsIn = (sentence) => sentence.en.match(/\b[A-Z]\d\d\b/g) ?? [];
   const claimOf = (id) => data.claims.find((claim) => claim.id === id && claim.parts.length);
-  const sentences = data.found.filter((sentence) => idsIn(sentence).length && idsIn(sentence).every(claimOf));
+  const sentences = data.found.filter((sentence) => idsIn(sentence).every(claimOf));
   const withLinks = (text) => text.split(/\b([A-Z]\d\d)\b/).map((piece, i) => (i % 2 ? claimLink(claimOf(piece)) : piece));
   return sentences.length < 3 ? null : box("div", "found", textIn("h2", word("found")),
     box("ul", "", ...sentences.map((sentence) => box("li", "", ...withLinks(lang === "zh" ? sentence.zh : sentence.en)))),

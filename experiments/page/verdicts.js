@@ -66,7 +66,7 @@ function turningPoint({ rule, bounds, interval, outcome }) {
 // "with a bound of 1.1 instead of 0.1 (× 11) the outcome would change", for a bound of our choice: of "better" the word itself says which, and a
 // number that the quotation has is the text's.
 function turnText(claim, part) {
-  const [bound, to] = (part.word !== "better" && !isIdentity(claim) && turningPoint(part)) || [];
+  const [bound, to] = (part.word !== "better" && !part.settings && !isIdentity(claim) && turningPoint(part)) || [];
   const digits = String(bound).replace(".", "\\.");
   if (bound === undefined || new RegExp(`(?<![\\d.])${digits}(?![.]?\\d)`).test(`${claim.quote} ${claim.quote_en}`)) return "";
   const ratio = to / bound, by = (sign, text) => word("turns")(number(to), number(bound), `${sign} ${text}`);
