@@ -93,8 +93,8 @@ bool left_by_step(const Tensor& leaf) {
 
 // Throws Error for a gradient of y that is not of y's shape and dtype: kernels would read past its end.
 void check_gradient_of(const Tensor& y, const Tensor& dy, const char* what) {
-  check(dy.shape() == y.shape() && dy.dtype() == y.dtype(), "{}: dy must be {} {}, got {} {}", what, y.shape(),
-        y.dtype(), dy.shape(), dy.dtype());
+  check(dy.shape() == y.shape() && dy.dtype() == y.dtype(), "{}: dy must be {} {}, got {} {}", what,
+        y.shape(), y.dtype(), dy.shape(), dy.dtype());
 }
 
 }  // namespace

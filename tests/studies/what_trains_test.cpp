@@ -234,7 +234,8 @@ TEST_CASE("the program answers without training or leaving a folder") {
   const auto said =
       ran("what_trains", "--depth 12 --init_std 0.02 --norm none --optimizer adamw", folder.path());
   CHECK(said.out.starts_with("transformer of 12 blocks, width 32, no norm, AdamW; weights of std 0.02"));
-  CHECK(said.out.find("\nso, if 90 % of the best gain of its task in 100 steps is asked: ") != std::string::npos);
+  CHECK(said.out.find("\nso, if 90 % of the best gain of its task in 100 steps is asked: ") !=
+        std::string::npos);
   CHECK(std::filesystem::is_empty(folder.path()));
   CHECK(ran("isobar", "what_trains --norm none --depth 12 --init_std 0.02", folder.path()).out == said.out);
 }
