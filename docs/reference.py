@@ -4,9 +4,11 @@
 docs/reference.py                writes the pages
 docs/reference.py --check        changes nothing; exits with 1 where a page is not as written, or where a public name
                                  is missing or has no comment
+docs/reference.py --compile CXX  exits with 1 where the headers that a page names do not declare all of its names, as the
+                                 compiler CXX says with its options
 
 A page has an entry for each public name: its declaration, its comment, the file that has it, and PyTorch's name for the
-same thing, which pytorch.txt says. A header's comment stands above its entries, and in ops.h the comment of a group
+same thing, which pytorch.txt says. A section whose header the page's `#include` does not reach names that header. A header's comment stands above its entries, and in ops.h the comment of a group
 ("// --- losses") above its own. The comments are the only source of the text."""
 import argparse
 import collections
@@ -14,6 +16,8 @@ import difflib
 import functools
 import pathlib
 import re
+import shlex
+import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -34,6 +38,9 @@ PAGES = [
     ("check.md", "Checks", "isobar/check.h", ["nn/check/check.h"]),
     ("lm.md", "Language models", "isobar/lm.h", ["nn/lm/lm.h"]),
 ]
+# The files behind the umbrella headers.
+UMBRELLAS = {"isobar/isobar.h": "core/isobar.h.in", "isobar/data/data.h": "data/data.h", "isobar/check.h": "nn/check/check.h",
+             "isobar/lm.h": "nn/lm/lm.h"}
 # Headers that those include, for the library's own sources.
 INNER_HEADERS = {"core/object_memory.h", "core/raw.h", "core/storage.h", "core/index_range.h", "core/json_string.h",
                  "core/thread_pool.h", "core/ranks/rank_link.h", "core/ranks/tree_sum.h", "core/kernels/pointwise.h", "core/steps.h"}
@@ -42,8 +49,8 @@ INNER_SPACES = {"pointwise_op::", "parallel::"}
 INNER_NAMES = {"ClosureNode", "place_of", "DrawnKeys", "TargetCount", "check_draws", "forget_draws", "age_of_sum",
                "any_trainable", "foreign_mark", "mark_constant", "Recording", "watch_thread_end", "thread_mark",
                "RecordingGuard", "AsCaller", "assign_missing_paths", "stamps_of", "Observation", "check_outsider", "TapeSlot",
-               "GradientAge", "TimedWalk", "Phase", "DtypeElements", "ListedPart", "SettingPointer", "throw_error",
-               "warming_up", "cos_of"}
+               "GradientAge", "TimedWalk", "Phase", "DtypeElements", "ListedPart", "OwnedPart", "OptionalPart", "PartList", "SettingType", "NoField", "SettingPointer", "throw_error",
+               "warming_up", "cos_of", "note_installed_data"}
 
 AT_HEAD = " See the beginning of this section."  # of a type that its header's comment describes
 
@@ -314,6 +321,21 @@ def includes(header):
 
 
 @functools.cache
+def reached(include):
+    """The headers that this #include includes, at any depth."""
+    first = UMBRELLAS[include]
+    found, left = set(), [first]
+    while left:
+        header = left.pop()
+        if header not in found:
+            found.add(header)
+            left += includes(header)
+            if header.endswith(".in"):  # it is installed beside the folders
+                left += re.findall(r'^#include "(.*)"', (ROOT / header).read_text(), re.M)
+    return found
+
+
+@functools.cache
 def listed():
     """(page, title, include, headers) with umbrella headers opened, each header once."""
     seen, pages = set(), []
@@ -402,8 +424,8 @@ def op_file(name):
 def torch_names():
     """What PyTorch calls a name: "name = torch.name", one a line, and words in brackets."""
     names = {}
-    for line in (HERE / "pytorch.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
+    for line in torch_lines():
+        if " := " not in line:
             name, found, there = line.partition(" = ")
             if not found or name in names:
                 raise Fault(f"docs/pytorch.txt: wanted 'name = PyTorch\'s name', each name once; got '{line}'")
@@ -411,18 +433,38 @@ def torch_names():
     return names
 
 
+def torch_lines():
+    return [line for line in (HERE / "pytorch.txt").read_text().splitlines() if line and not line.startswith("#")]
+
+
+def compositions():
+    """(PyTorch's name, the code that does it here, words behind the code, the name whose entry says more)."""
+    rows = []
+    for line in torch_lines():
+        there, found, here = line.partition(" := ")
+        if found:
+            code, mark, words = here.partition("; ")
+            of = re.match(r"\w+", code)[0]
+            rows.append((there, code, ", " + words if mark else "", {"x": "Tensor", "rng": "Rng", "tape": "Tape"}.get(of, of)))
+    return rows
+
+
 def heading(entry):
     return "`" + entry.name + "`"
 
 
 def page_text(title, include, headers, torch):
+    others = [header for header in headers if header not in reached(include)]
+    declares = "this page, except the sections that name another header" if others else "all of this page"
     lines = [f"# {title}\n", f"Generated by `docs/reference.py` from the comments of the headers. `#include "
-             f"<{include}>` declares all of this page. [All pages](README.md)\n"]
+             f"<{include}>` declares {declares}. [All pages](README.md)\n"]
     for header in headers:
         for part in parts_of(header):
             if not part.entries and not part.comment:
                 continue
             lines.append(f"## {part.title if part.title == header else part.title.capitalize()}\n")
+            if header in others:
+                lines.append(f"`#include <isobar/{header}>` declares this section.\n")
             if part.comment:
                 comment = part.comment if part.title == header else part.comment[0].upper() + part.comment[1:] + "."
                 lines.append(prose(comment))
@@ -496,10 +538,10 @@ What differs most:
 def from_pytorch(torch, front_page):
     links = dict((name.replace("\\|", "|"), link) for name, link in
                  re.findall(r"^\| \[`(.*?)`\]\((.*?)\)", front_page, re.M))
-    rows = sorted(torch.items(), key=lambda one: re.sub(r"^(torch|Tensor|Module)\.(nn\.functional\.|nn\.|optim\.)?", "",
-                                                        one[1]).lower())
-    return FROM_PYTORCH + "".join(f"| `{there}` | [`{name}`]({links.get(name, '')}) |\n".replace("||", r"\|\|")
-                                  for name, there in rows)
+    rows = [(there, name, "", name) for name, there in torch.items()] + compositions()
+    rows.sort(key=lambda one: re.sub(r"^(torch|Tensor|Module)\.(nn\.functional\.|nn\.|optim\.)?", "", one[0]).lower())
+    return FROM_PYTORCH + "".join(f"| `{there}` | [`{code}`]({links.get(name, '')}){words} |\n".replace("||", r"\|\|")
+                                  for there, code, words, name in rows)
 
 
 # --- Checks.
@@ -544,16 +586,36 @@ def complaints(torch):
         options = re.fullmatch(r" Options of (\w+)\.", entry.comment)
         if options and options[1] not in names:
             found.append(f"{entry.name} has no comment, and there is no {options[1]}: say whose options these are")
-    for name in torch:
+    for name in [*torch, *(name for _, _, _, name in compositions())]:
         if name not in names:
             found.append(f"docs/pytorch.txt: there is no public name {name}")
+    return found
+
+
+def undeclared(compiler):
+    """What the compiler says of a file for each page: its #includes, and a using declaration for each name."""
+    found = []
+    for page, _, include, headers in listed():
+        others = ["isobar/" + header for header in headers if header not in reached(include)]
+        names = [entry.name for header in headers for part in parts_of(header) for entry in part.entries.values()]
+        text = "".join(f"#include <{header}>\n" for header in [include, *others]) + "".join(
+            f"using isobar::{name};\n" for name in names)
+        ran = subprocess.run([*shlex.split(compiler), "-fsyntax-only", "-x", "c++", "-"], input=text, text=True,
+                             capture_output=True)
+        if ran.returncode:
+            found.append(f"docs/reference/{page}: its headers do not declare all of it\n{ran.stderr}")
     return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compares, and changes nothing")
+    parser.add_argument("--compile", metavar="CXX", help="a compiler and its options, which compiles the names of each page")
     words = parser.parse_args()
+    if words.compile:
+        wrong = undeclared(words.compile)
+        print(*(wrong or ["the headers of each page declare its names"]), sep="\n")
+        return 1 if wrong else 0
     try:
         torch = torch_names()
         pages = {page: page_text(title, include, headers, torch) for page, title, include, headers in listed()}

@@ -137,6 +137,16 @@ TEST_CASE("an average moves by 1 − decay towards the model") {
   CHECK(apart(named_state(average)[0].tensor, 0.75 * before + 0.25 * from) == 0);
 }
 
+TEST_CASE("an average of a model with BatchNorm has its statistics averaged and its count copied") {
+  Sequential model(BatchNorm1d(2)), average(BatchNorm1d(2));
+  model(ones({4, 2}));
+  update_average(model, average, 0.75);
+  const BatchNorm1d &of = dynamic_cast<BatchNorm1d&>(*model.parts[0]),
+                    &to = dynamic_cast<BatchNorm1d&>(*average.parts[0]);
+  CHECK(to.num_batches_tracked.item() == 1);
+  CHECK(apart(to.running_mean, 0.25 * of.running_mean) == 0);
+}
+
 TEST_CASE("frozen layers stay, and the last one learns") {
   const Rng rng(1);
   Sequential model = small_net(rng.split("net")), before = small_net(rng.split("net"));
