@@ -111,6 +111,8 @@ bool is_of_run(const Claim& claim, const std::string& name) {
 const Finding* deciding_part(const Judged& judged) {
   using enum PartOutcome;
   std::vector<PartOutcome> order = {depends, fails, not_normal, too_few_seeds, busy};
+  // A single statement is false by a part that shows no difference, whatever its open parts will be.
+  if (judged.verdict == "false") order = {fails, equal, depends, not_normal, too_few_seeds, busy};
   // Beside a part that is open, one that fails does not decide.
   if (judged.verdict == "open") order = {not_normal, too_few_seeds, busy, fails};
   for (const PartOutcome outcome : order) {
