@@ -252,10 +252,13 @@ void say_verdicts(Run& run, const std::string& name) {
   Runs runs;
   runs.summaries[name] = run.summary();
   runs.kept = Kept::shipped().runs(builtin_claims()).summaries;
+  bool first = true;
   for (const Claim* claim : builtin_table()) {
     if (!is_of_run(*claim, name)) continue;
+    if (first) run.say("\nClaims about this run. In brackets: the interval that decides the part.\n");
+    first = false;
     const Judged judged = judge(*claim, runs);
-    run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says.en,
+    run.say("\nClaim {} of source {}: {}\nVerdict: {}\n{}", claim->id, claim->source, claim->says.en,
             sized(verdict_text(judged), judged), parts_table(judged));
   }
 }
