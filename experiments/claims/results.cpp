@@ -111,6 +111,8 @@ bool is_of_run(const Claim& claim, const std::string& name) {
 const Finding* deciding_part(const Judged& judged) {
   using enum PartOutcome;
   std::vector<PartOutcome> order = {depends, fails, not_normal, too_few_seeds, busy};
+  // A single statement is false by a part that shows no difference, whatever its open parts will be.
+  if (judged.verdict == "false") order = {fails, equal, depends, not_normal, too_few_seeds, busy};
   // Beside a part that is open, one that fails does not decide.
   if (judged.verdict == "open") order = {not_normal, too_few_seeds, busy, fails};
   for (const PartOutcome outcome : order) {
@@ -250,10 +252,13 @@ void say_verdicts(Run& run, const std::string& name) {
   Runs runs;
   runs.summaries[name] = run.summary();
   runs.kept = Kept::shipped().runs(builtin_claims()).summaries;
+  bool first = true;
   for (const Claim* claim : builtin_table()) {
     if (!is_of_run(*claim, name)) continue;
+    if (first) run.say("\nClaims about this run. In brackets: the interval that decides the part.\n");
+    first = false;
     const Judged judged = judge(*claim, runs);
-    run.say("\nText {}, claim {}: {}. {}\n{}", claim->source, claim->id, claim->says.en,
+    run.say("\nClaim {} of source {}: {}\nVerdict: {}\n{}", claim->id, claim->source, claim->says.en,
             sized(verdict_text(judged), judged), parts_table(judged));
   }
 }

@@ -10,7 +10,8 @@
 namespace isobar::claims {
 
 // The part that shows why the verdict is what it is: the first that leaves the claim open, else the first
-// that does not hold, else the first; null where the claim has none.
+// that does not hold, else, if the claim is false, the first that shows no difference, else the first; null
+// where the claim has none.
 const Finding* deciding_part(const Judged& judged);
 
 // What the claim says, and in brackets what its nets were trained on.

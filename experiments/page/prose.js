@@ -35,7 +35,7 @@ function countSentences(claims) {
   const listed = Object.entries(sayings).map(counted).filter(([n]) => n);
   const kept = claims.filter(isOfKept).length;
   const keptText = zh ? `。其中 ${kept} 条判定取自保存的完整运行。`
-    : `. ${kept} of these verdicts ${kept === 1 ? "is" : "are"} of the full run that is kept.`;
+    : `. ${kept} of these verdicts ${kept === 1 ? "comes" : "come"} from kept values.`;
   const stop = kept ? keptText : zh ? "。" : ".";
   if (all === 1) return [zh ? `本文唯一的断言${listed[0][1]}` : `Its one claim ${listed[0][2]}`, stop];
   const items = listed.map(([n, chinese, one, more]) => [zh ? `${n} 条${chinese}` : `${n} ${n === 1 ? one : more}`]);

@@ -3,13 +3,13 @@
 const words = {
   en: {
     title: "Which printed values are true?",
-    lead: (claims, texts, seeds, own) => `${claims === 1 ? "One claim" : `${claims} claims`} from ${texts}${own ? "" : " on normalization in deep networks"}, `
-      + `with verdicts by measurement where a program can measure, over ${seeds} where chance plays a part.`,
+    lead: (claims, texts, seeds, own) => `${claims === 1 ? "One claim" : `${claims} claims`}${own ? "" : " about normalization in deep networks"}, from ${texts}. `
+      + `Claims that this machine can measure are measured, with ${seeds}.`,
     texts: (n) => (n === 1 ? "one text" : `${["", "", "two", "three", "four", "five", "six"][n] ?? n} texts`),
     papers: (n) => (n === 0 ? " and a chapter on five papers"
       : `, a chapter on five papers, and ${["", "one paper", "two papers", "three papers", "four papers"][n] ?? `${n} papers`}`),
     seedsUpTo: (n) => `up to ${n} seeds`,
-    found: "What the kept values say of norms", article: "The article says how this was measured.",
+    found: "What the measurements say about norms", article: "The article says how this was measured.",
     hero: (source) => `${source}, `,
     heroKey: (n) => `. The text prints the points. The band is what ${n} seeds of the same net give, the dashed line the closed form.`,
     heroPending: ". The text prints the points; the net is still being measured.",
@@ -51,7 +51,7 @@ const words = {
     n: "seeds", trained: "trained", reach: "reach", remark: "Remark",
     implied: "How it follows", no_source: "No source found", "left out": "Left out", note: "Note",
     keptClaims: (here, kept) => `${here ? `${here} ${here === 1 ? "claim was" : "claims were"} measured for this page. ` : ""}`
-      + `${kept} ${kept === 1 ? "claim shows" : "claims show"} kept values: those of earlier full runs, which come with Isobar.`,
+      + `${kept} ${kept === 1 ? "claim shows" : "claims show"} kept values: they were measured in earlier full runs and are stored with Isobar.`,
     kept: (at, verdict) => `The kept values (commit ${at}) say: ${verdict}.`,
     rerun: "Run it again", copy: "copy", copied: "copied", runs: "The runs", runOf: "Charts and settings of the run",
     runsIntro:

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../../experiments/claims/results.h"
 #include "../holds.h"
 #include "claim_seeds.h"
 
@@ -151,6 +152,7 @@ TEST_CASE("no difference, and what decides a claim whatever its open part will b
   CHECK(judged(0, 0, NAN).starts_with("open: about "));
   claim.one_statement = true;
   CHECK(judged(1, 0, NAN) == "false");
+  CHECK(deciding_part(judge(claim, runs))->part->key == "b");
   claim.no_source = {"the paper has no such table", "该论文没有这张表"};
   CHECK(judged(1, 1, 1) == "false: its source has no such result");
   CHECK(judge(claim, runs).how == "source");

@@ -60,16 +60,22 @@ TEST_CASE("a median over seeds of which most overflowed is infinite, in table, c
 TEST_CASE("blog8 says what the source prints, and compares our medians with PyTorch's ranges") {
   const ScopedVariable wide("COLUMNS", "120");
   const StudyRun run("decay_study", "--preset blog8 --seeds 20");
-  CHECK(holds(run.outcome.out, "claim D01: table 2.1: std after each of 8 layers, 0.8932 … 0.0163. false"));
-  CHECK(holds(run.outcome.out, "claim D06: table 2.3: gradient norms 0.000012 … 0.432156. false"));
+  CHECK(holds(run.outcome.out,
+              "Claim D01 of source 003: table 2.1: std after each of 8 layers, 0.8932 … 0.0163\n"
+              "Verdict: false\n"));
+  CHECK(holds(run.outcome.out,
+              "Claim D06 of source 003: table 2.3: gradient norms 0.000012 … 0.432156\n"
+              "Verdict: false\n"));
   CHECK(holds(run.outcome.out, "0.0163 as one more seed"));
-  CHECK(holds(run.outcome.out, "claim D42: table 2.1: torch.randn(32, 512) has std 1.0405. false"));
+  CHECK(holds(run.outcome.out,
+              "Claim D42 of source 003: table 2.1: torch.randn(32, 512) has std 1.0405\n"
+              "Verdict: false\n"));
   CHECK(run.summary.at("expectations").size() == 16);
   for (const Json& expectation : run.summary.at("expectations")) CHECK(expectation.at("ok") == true);
 
   // Another net is not the source's: there is no verdict.
   const StudyRun other("decay_study", "--preset blog8 --seeds 1 --depth 2");
-  CHECK_FALSE(holds(other.outcome.out, "claim D01"));
+  CHECK_FALSE(holds(other.outcome.out, "Claim D01"));
 }
 
 TEST_CASE("a preset with other seeds than PyTorch's is measured, and not compared") {

@@ -74,7 +74,7 @@ void study_net(Run& run, const Config& config) {
   print_layers(run, result);
   const std::string bits = bits_of(result);
   run.summary()["bits"] = bits;
-  run.say("Bits of all seeds and layers: {}\n", bits);
+  run.say("checksum of all seeds and layers: {}\n", bits);
 
   if (!run.preset_unchanged()) return;
   claims::say_verdicts(run, run.preset());
