@@ -162,6 +162,16 @@ void read_other(TomlTable& table, Part& part) {
   }
 }
 
+// All rungs have a mean.
+void check_pooled(const TomlTable& table, const Part& part) {
+  if (!part.pooled || (part.predicate.rule == Rule::mean && !part.predicate.log)) return;
+  table.refuse(
+      table.line_of("pooled"),
+      fmt::format("pooled: wanted the rule mean without log, got {}{}; take that rule, or drop pooled",
+                  rule_words[static_cast<size_t>(part.predicate.rule)],
+                  part.predicate.log ? " with log" : ""));
+}
+
 // All settings have a mean.
 void check_settings(const TomlTable& table, const Part& part, const RunSpec& run) {
   const int line = table.line_of("settings");
@@ -197,9 +207,7 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   part.full_only = table.flag("full_only");
   part.control = table.flag("control");
   part.pooled = table.flag("pooled");
-  if (part.pooled && part.predicate.rule != Rule::mean && part.predicate.rule != Rule::median)
-    table.refuse(table.line_of("pooled"),
-                 "pooled: all rungs have a mean or a median; take the rule mean or median");
+  check_pooled(table, part);
   part.settings = table.flag("settings");
   read_margin(table, part);
   const RunSpec& run = run_of(table, "run", runs);

@@ -31,12 +31,6 @@ Phrase optimizer_of(const std::string& key) {
   return text;
 }
 
-Predicate of_a_rung(const Part& part) {
-  Predicate predicate = part.predicate;
-  if (part.pooled) predicate.rule = Rule::mean;
-  return predicate;
-}
-
 void read_reach(ReachFinding& finding, const Part& part, const Json& ladder) {
   const Json rungs = ladder.value("rungs", Json::array()),
              measured = ladder.value("measured", Json::object());
@@ -50,7 +44,7 @@ void read_reach(ReachFinding& finding, const Part& part, const Json& ladder) {
   }
   finding.rungs_of_ladder = rungs.size();
   if (finding.rungs.size() >= fewest_rungs) {
-    finding.reach = reach_of(of_a_rung(part), finding.log2_compute, finding.spreads);
+    finding.reach = reach_of(part.predicate, finding.log2_compute, finding.spreads);
     return;
   }
   finding.none = filled({"the run {} measured '{}' at {} of {} sizes; wanted {} or more",

@@ -29,9 +29,6 @@ struct ReachFinding {
 // The optimizer by which the key begins: "AdamW" of adamw.x, "Muon − AdamW" of muon_minus_adamw.x.
 Phrase optimizer_of(const std::string& key);
 
-// What the part asks of one rung: where all rungs have a median, each has a mean, for it has few seeds.
-Predicate of_a_rung(const Part& part);
-
 // Reads the rungs of its key; `ladder` is the summary of the part's reach_run.
 void read_reach(ReachFinding& finding, const Part& part, const Json& ladder);
 

@@ -118,7 +118,6 @@ Reading read_rungs(const Predicate& predicate, const std::vector<Spread>& rungs)
   std::vector<double> all;
   for (const Spread& rung : rungs) all.insert(all.end(), rung.values.begin(), rung.values.end());
   const Spread seeds = spread_of(all);
-  if (predicate.rule == Rule::median) return read_median(predicate, seeds, error_rate / 2);
   const bool have_moments = std::ranges::all_of(
       rungs, [](const Spread& rung) { return rung.n > 1 && rung.nonfinite == 0 && rung.linear.sd > 0; });
   if (rungs.size() < 2 || !have_moments) return read(predicate, seeds, 1);

@@ -45,8 +45,8 @@ Reading read(const Predicate& predicate, const Spread& seeds, int64_t sharing, i
 // too few seeds.
 PartOutcome outcome_of_interval(const Predicate& predicate, const Range& interval);
 
-// The same as read() of all rungs of a ladder: of the mean by random effects, of the median by all seeds. Rungs get no new
-// seeds, so that there is one look.
+// The same as read() of all rungs of a ladder, by the rule mean: their mean by random effects. Rungs get no new seeds, so
+// that there is one look.
 Reading read_rungs(const Predicate& predicate, const std::vector<Spread>& rungs);
 
 // How many seeds would settle at the next look what `look` left open, if mean and deviation stay; 0: unknown.

@@ -101,7 +101,7 @@ Finding find(const Part& part, const Runs& runs, int64_t sharing) {
       finding.factors = factors_from(run->second);
       finding.over = read_settings(part.predicate, finding.factors, places);
       finding.seeds.linear.mean = finding.over->mean;
-    } else if (part.predicate.rule == Rule::mean) {
+    } else {
       finding.seeds.linear.mean = pooled_mean(places, error_rate / 2).mean;
     }
   } else {
@@ -567,7 +567,7 @@ Json to_json(const Finding& f) {
   set_both(json, "outcome_text", made ? warned_text(f) : "");
   json.update({{"seeds_needed", f.needed}, {"not_run", f.not_run}, {"reaches", Json::array()}});
   set_both(json, "reach", text_of(f.reaches));
-  for (const ReachFinding& reach : f.reaches) json["reaches"].push_back(to_json(reach, of_a_rung(part)));
+  for (const ReachFinding& reach : f.reaches) json["reaches"].push_back(to_json(reach, part.predicate));
   return json;
 }
 

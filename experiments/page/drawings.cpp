@@ -8,7 +8,7 @@
 namespace isobar::facts {
 namespace {
 
-// A chart of ladders: what they measured of these parts, "DyT" of "H04.1", over the logarithm of what climbs.
+// A chart of ladders: what they measured of these parts, "DyT" of "F24.3", over the logarithm of what climbs.
 struct Ladder {
   std::string name, climbs;
   std::vector<std::pair<std::string, std::string>> parts;
@@ -16,7 +16,7 @@ struct Ladder {
 
 const std::vector<Ladder>& ladders() {
   static const std::vector<Ladder> all = {
-      {"ladder_dyt", "the operations of a training", {{"DyT", "H04.1"}, {"none", "A13.2"}}},
+      {"ladder_dyt", "the operations of a training", {{"DyT", "F24.3"}, {"none", "A13.2"}}},
       {"ladder_derf", "the operations of a training", {{"Derf", "K02.1"}, {"interaction", "K02.2"}}},
       {"ladder_tokens", "letters a parameter", {{"DyT", "L01.1"}, {"hardtanh", "L05.1"}}}};
   return all;
