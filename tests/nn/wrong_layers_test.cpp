@@ -97,6 +97,10 @@ struct NanAfterEmptyBatch : Module {
   }
   void fields(Fields& f) override { f.buffer("running_mean", running_mean); }
 };
+// A weight among the buffers.
+struct TrainableBuffer : Scale {
+  void fields(Fields& f) override { f.buffer("weight", weight); }
+};
 // Keeps a scale that it computed from the x of its first call.
 struct CachedScale : Module {
   double scale = 0;
@@ -231,7 +235,12 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
       {"fields() forgets",
        a<Forgets>(),
        {"WRONG: fields: forward uses a trainable tensor [5] that fields() does not list"}},
-      {"lists twice", a<ListsTwice>(), {"WRONG: fields: the name weight is listed twice"}},
+      {"lists twice",
+       a<ListsTwice>(),
+       {"WRONG: fields: threw: fields: weight names two tensors, [5] and [5]"}},
+      {"a weight as a buffer",
+       a<TrainableBuffer>(),
+       {"WRONG: fields: threw: fields: weight [5] of TrainableBuffer is listed as a buffer and is trainable"}},
       {"not trainable",
        a<NotTrainable>(),
        {"WRONG: fields: weight is listed as a parameter and is not trainable; list it with f.buffer, or"}},
