@@ -8,6 +8,7 @@
 // heads, V vocabulary.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <optional>
@@ -234,14 +235,16 @@ class Dims {
   Dims(const std::vector<int>& dims) : Dims(std::span(dims)) {}
 
   const int* begin() const { return dims_.data(); }
-  const int* end() const { return dims_.data() + count_; }
+  const int* end() const { return dims_.data() + std::min(count_, dims_.size()); }
   bool empty() const { return count_ == 0; }
+  // The number of dimensions that were given. The op refuses more than max_dims.
+  size_t size() const { return count_; }
   bool all() const { return all_; }
   // The only dimension, not negative. Throws Error, naming `op`, unless it is one, and a dimension of x.
   int one(const char* op, const Shape& x) const;
 
  private:
-  explicit Dims(std::span<const int> dims);  // throws Error for more than max_dims
+  explicit Dims(std::span<const int> dims);
 
   std::array<int, max_dims> dims_{};
   size_t count_ = 0;
@@ -351,7 +354,7 @@ class PerDim {
  public:
   PerDim() = default;  // not given
   PerDim(int64_t all) : number_{all}, count_(1) {}
-  PerDim(std::initializer_list<int64_t> each);  // throws Error unless there are one or two
+  PerDim(std::initializer_list<int64_t> each);
   bool given() const { return count_ > 0; }
   // The number for spatial dimension `dim` of `dims`. Throws Error, naming the op and the argument, for a
   // wrong count of numbers, and for a number below `least` or above 2²⁴.

@@ -17,8 +17,10 @@
 #include <algorithm>
 #include <concepts>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "tensor.h"
@@ -85,6 +87,23 @@ inline Limits or_none() { return {.may_be_none = true}; }
 using SettingPointer = std::variant<bool*, int64_t*, double*, std::string*, std::vector<int64_t>*,
                                     std::vector<double>*, std::vector<std::string>*>;
 
+// What fields() cannot list: every type that has no function of its own in Fields converts to this one, and does
+// not compile. The compiler's message says what to write instead.
+struct NotAField {
+  template <class T>
+  NotAField(const T&) {
+    constexpr bool integer = std::is_integral_v<T> && !std::same_as<T, int64_t> && !std::same_as<T, bool>;
+    constexpr bool number = std::is_floating_point_v<T> && !std::same_as<T, double>;
+    constexpr bool pointer = std::is_pointer_v<T> || requires(const T& p) { p.use_count(); };
+    static_assert(!integer, "fields(): wanted an int64_t or a bool, got another integer");
+    static_assert(!number, "fields(): wanted a double, got another floating-point number");
+    static_assert(!pointer, "fields(): wanted a part or a std::unique_ptr to it, got another pointer");
+    static_assert(integer || number || pointer,
+                  "fields(): wanted a Tensor, a struct with fields(), a unique_ptr or optional of one, a "
+                  "setting, or a vector of these, and none of them const; got something else");
+  }
+};
+
 class Fields {
  public:
   virtual ~Fields() = default;
@@ -127,6 +146,8 @@ class Fields {
   void operator()(std::string_view name, std::string& value, std::string_view help, const Choices& choices) {
     on_setting(name, &value, help, one_of(choices));
   }
+  void operator()(std::string_view, const NotAField&, std::string_view = "", const Limits& = {}) {}
+  void operator()(std::string_view, const NotAField&, std::string_view, const Choices&) {}
 
  protected:
   virtual void on_parameter(std::string_view, Tensor&) {}

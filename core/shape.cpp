@@ -63,8 +63,10 @@ std::vector<int64_t> Shape::index_at(int64_t position) const {
 
 std::string Shape::text() const { return fmt::format("[{}]", fmt::join(begin(), end(), ", ")); }
 
-void Shape::no_such_dimension(int dim) const {
-  throw_error(fmt::format("shape: {} has no dimension {}", text(), dim));
+void Shape::no_such_dimension(int dim, std::string_view op) const {
+  throw_error(
+      fmt::format("{}: {} has no dimension {}; {}", op, text(), dim,
+                  ndim_ == 0 ? "it is a single number" : fmt::format("wanted {} to {}", -ndim_, ndim_ - 1)));
 }
 
 namespace {

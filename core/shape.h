@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "error.h"
@@ -49,11 +50,11 @@ class Shape {
     return same;
   }
 
-  // Returns `dim` as a number that is not negative. Throws Error if there is no such dimension.
-  int index(int dim) const {
+  // Returns `dim` as a number that is not negative. Throws Error, naming `op`, if there is no such dimension.
+  int index(int dim, std::string_view op = "shape") const {
     const int i = dim < 0 ? dim + ndim_ : dim;
     if (i < 0 || i >= ndim_) [[unlikely]]
-      no_such_dimension(dim);
+      no_such_dimension(dim, op);
     return i;
   }
   // Each of these returns another shape, and throws Error if there is no dimension `dim`.
@@ -71,7 +72,7 @@ class Shape {
   std::string text() const;  // "[32, 128]"
 
  private:
-  [[noreturn]] void no_such_dimension(int dim) const;
+  [[noreturn]] void no_such_dimension(int dim, std::string_view op) const;
 
   std::array<int64_t, max_dims> extents_{};
   int ndim_ = 0;

@@ -60,7 +60,7 @@ class Tensor {
   const Shape& shape() const { return impl().shape; }
   const Strides& strides() const { return impl().strides; }
   int ndim() const { return shape().ndim(); }
-  int64_t size(int dim) const { return shape()[dim]; }
+  int64_t size(int dim) const { return shape().begin()[shape().index(dim, "size")]; }
   int64_t numel() const { return impl().numel; }
   Dtype dtype() const { return impl().dtype; }
   bool is_contiguous() const { return impl().contiguous; }

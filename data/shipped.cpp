@@ -1,5 +1,7 @@
 #include "shipped.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <system_error>
@@ -10,6 +12,11 @@
 #include "mnist.h"
 
 namespace isobar {
+
+// The data of the package that a program is linked with: find_package(isobar COMPONENTS data) adds a source file
+// that defines it to the program. Null in other programs.
+[[gnu::weak]] extern const char linked_data_folder[];
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,31 +35,50 @@ fs::path users_folder() {
   return value != nullptr ? value : "";
 }
 
-// share/isobar of the package that the running program is installed in, wherever that has been moved; empty
-// where there is none.
-fs::path beside_this_program() {
+// The running program, and the shared library that has this code; of a program with the static library, itself.
+fs::path this_program() {
   std::error_code failed;
-  const fs::path bin = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  const fs::path folder = bin.parent_path() / "share/isobar";
-  return !bin.empty() && fs::is_directory(folder, failed) ? folder : fs::path();
+  return fs::read_symlink("/proc/self/exe", failed);
+}
+fs::path this_library() {
+  Dl_info found{};
+  ::dladdr(reinterpret_cast<void*>(&is_file), &found);
+  const fs::path path = found.dli_fname != nullptr ? found.dli_fname : "";
+  return path.is_absolute() ? path : this_program();
 }
 
-// The file's path in the installed package or in the source tree, whichever is there.
-fs::path shipped(const ShippedFile& file) {
-  for (const fs::path& folder :
-       {beside_this_program(), fs::path(ISOBAR_SOURCE_DATA), fs::path(ISOBAR_INSTALLED_DATA)}) {
-    const fs::path path = folder / file.name;
-    if (folder.empty() || !is_file(path)) continue;
-    const std::string found = checksum(read_file(path, largest));
-    check(found == file.xxh3,
-          "{}: this is not the file that comes with Isobar: wanted xxh3 {}, got {}; restore it, or set "
-          "ISOBAR_DATA to a folder with a file of your own",
-          path.string(), file.xxh3, found);
-    return path;
+bool is_below(const fs::path& path, const fs::path& folder) {
+  std::error_code missing;
+  for (fs::path above = path; above.has_relative_path(); above = above.parent_path())
+    if (fs::equivalent(above, folder, missing)) return true;
+  return false;
+}
+
+// The folder of the data: that of the package that the program or the library is installed in, wherever it has
+// been moved; else that of the package that the program was linked with; else, for the build tree's programs and
+// libraries alone, that of the source tree; else where this build installs it.
+fs::path data_folder() {
+  const fs::path program = this_program(), library = this_library();
+  for (const fs::path& beside :
+       {program.parent_path() / ISOBAR_DATA_FROM_PROGRAM, library.parent_path() / ISOBAR_DATA_FROM_LIBRARY}) {
+    std::error_code missing;
+    if (fs::is_directory(beside, missing)) return fs::canonical(beside);
   }
-  throw_error(fmt::format(
-      "{} is neither in {} nor in {}; install Isobar again, or set ISOBAR_DATA to a folder that has it",
-      file.name, ISOBAR_SOURCE_DATA, ISOBAR_INSTALLED_DATA));
+  if (linked_data_folder != nullptr) return linked_data_folder;
+  if (is_below(program, ISOBAR_BUILD_TREE) || is_below(library, ISOBAR_BUILD_TREE)) return ISOBAR_SOURCE_DATA;
+  return ISOBAR_INSTALLED_DATA;
+}
+
+fs::path shipped(const ShippedFile& file) {
+  const fs::path folder = data_folder(), path = folder / file.name;
+  check(is_file(path), "{} is not in {}; install Isobar again, or set ISOBAR_DATA to a folder that has it",
+        file.name, folder.string());
+  const std::string found = checksum(read_file(path, largest));
+  check(found == file.xxh3,
+        "{}: this is not the file that comes with Isobar: wanted xxh3 {}, got {}; restore it, or set "
+        "ISOBAR_DATA to a folder with a file of your own",
+        path.string(), file.xxh3, found);
+  return path;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // The data that come with Isobar: Tiny Shakespeare and the test images of MNIST. They are in data/ of the
-// source tree and are installed into share/isobar. No code here uses the network.
+// source tree and are installed into share/isobar. A program that uses an installed Isobar reads those of this
+// installation, also after it was moved together with the program or the shared library. Only programs of a
+// build tree read those of the source tree. No code here uses the network.
 #pragma once
 
 #include <filesystem>

@@ -22,8 +22,10 @@ class Walk : public Fields {
   std::function<void(const std::string& path, HasFields&)> on_struct = [](const std::string&, HasFields&) {};
 
   void run(HasFields& part) {
+    HasFields* const outer = std::exchange(part_, &part);
     on_struct(path_, part);
     part.fields(*this);
+    part_ = outer;
     if (auto* const module = dynamic_cast<Module*>(&part)) module->note_listed();
   }
 
@@ -34,13 +36,22 @@ class Walk : public Fields {
   }
   void on_buffer(std::string_view name, Tensor& tensor) override {
     raw::mark_listed(tensor);
-    within(name, [&] { on_tensor(path_, tensor, true); });
+    within(name, [&] {
+      if (tensor.trainable())
+        throw_error(fmt::format(
+            "fields: {} {} of {} is listed as a buffer and is trainable; wanted a buffer that is not trained; "
+            "list it with f(\"{}\", …) to train it, or make it without set_trainable()",
+            path_, tensor.shape(), type_name_of(*part_), name));
+      on_tensor(path_, tensor, true);
+    });
   }
   void on_part(std::string_view name, HasFields& part) override {
     within(name, [&] { run(part); });
   }
 
  private:
+  HasFields* part_ = nullptr;  // whose fields() runs
+
   // The path grows and shrinks in place: a name costs a step no allocation.
   template <class F>
   void within(std::string_view name, const F& f) {
@@ -67,6 +78,27 @@ void each_module(HasFields& model, const F& f) {
 std::string joined(const std::string& above, const std::string& path) {
   return above.empty() || path.empty() ? above + path : above + '.' + path;
 }
+
+// Throws Error where two tensors have one name: a file, and load_state(), could hold only one of them.
+class UniqueNames {
+ public:
+  void add(const std::string& name, const Tensor& tensor) {
+    const auto [entry, fresh] = first_.try_emplace(name, First{&tensor, tensor.id(), tensor.shape()});
+    const First& first = entry->second;
+    check(fresh || first.member == &tensor || first.id == tensor.id(),
+          "fields: {} names two tensors, {} and {}; wanted one tensor for each name; rename one of them in "
+          "fields(), or the part that it is in",
+          name, first.shape, tensor.shape());
+  }
+
+ private:
+  struct First {
+    const Tensor* member;
+    const void* id;
+    Shape shape;
+  };
+  std::unordered_map<std::string, First> first_;
+};
 
 // Each tensor once, under its first name.
 template <class F>
@@ -233,7 +265,11 @@ std::string type_name_of(const HasFields& part) {
 
 void visit_tensors(HasFields& model, const std::function<void(const std::string&, Tensor&, bool)>& visit) {
   Walk walk;
-  walk.on_tensor = visit;
+  UniqueNames names;
+  walk.on_tensor = [&](const std::string& name, Tensor& tensor, bool is_buffer) {
+    names.add(name, tensor);
+    visit(name, tensor, is_buffer);
+  };
   walk.run(model);
 }
 

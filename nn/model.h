@@ -21,7 +21,9 @@ struct NamedModule {
   Module* module;
 };
 
-// Calls visit(name, tensor, is_buffer) for each tensor that fields() lists, with tied and frozen ones.
+// Calls visit(name, tensor, is_buffer) for each tensor that fields() lists, with tied and frozen ones. Throws
+// Error, as all functions here that go through the tensors, if two of them have one name, or if one is listed
+// as a buffer and is trainable.
 void visit_tensors(HasFields& model, const std::function<void(const std::string&, Tensor&, bool)>& visit);
 // Returns the trainable tensors in the order of fields(), without frozen ones. A tied tensor is listed once,
 // under its first name. Throws Error if two of them were drawn with one key, as when two layers are made with

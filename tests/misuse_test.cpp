@@ -12,6 +12,7 @@
 namespace isobar::misuse_test {
 
 using Floats = std::vector<float>;
+using In = const Tensor&;
 
 const Rng rng(1);
 
@@ -27,7 +28,7 @@ std::vector<Misuse> of_tensors() {
       {[] { tensor({2, 3}, Floats(5)); }, "tensor: [2, 3] needs 6 values, got 5"},
       {[] { f32(2, 3).item(); }, "item: wanted a single number, got [2, 3]"},
       {[] { f32(0).item(); }, "item: wanted a single number, got [0]"},
-      {[] { f32(2, 3).size(-3); }, "shape: [2, 3] has no dimension -3"},
+      {[] { f32(2, 3).size(-3); }, "size: [2, 3] has no dimension -3; wanted -2 to 1"},
       {[] { f32(2, 3).at({1}); }, "at: wanted 2 indices for [2, 3], got 1"},
       {[] { f32(2, 3).at({1, 3}); }, "at: index 3 is outside of dimension 1 of [2, 3]"},
       {[] { f32(2, 3).at({-3, 0}); }, "at: index -3 is outside of dimension 0 of [2, 3]"},
@@ -220,7 +221,7 @@ std::vector<Misuse> of_losses() {
        "cross_entropy: targets must be [4] for logits [4, 5], got [4, 1]; reshape() them"},
       {[] { cross_entropy(f32(2, 3, 4), i64(2, 4)); },
        "cross_entropy: targets must be [2, 3] for logits [2, 3, 4], got [2, 4]; give .dim = 1"},
-      {[] { cross_entropy(f32(5), i64(), {.dim = 7}); }, "shape: [5] has no dimension 7"},
+      {[] { cross_entropy(f32(5), i64(), {.dim = 7}); }, "cross_entropy: [5] has no dimension 7; wanted -1 to 0"},
       {[] { cross_entropy(f32(5), i64(1)); },
        "cross_entropy: targets must be [] for logits [5], got [1]; reshape() them"},
       {[] { cross_entropy(f32(2, 3), i64(3)); },
@@ -251,10 +252,15 @@ std::vector<Misuse> of_losses() {
 
 std::vector<Misuse> of_layouts() {
   return {
+      {[] { reshape(f32(2), {1, 1, 1, 1, 1, 1, 2}); },
+       "reshape: wanted at most 6 dimensions for [2], got [1, 1, 1, 1, 1, 1, 2]"},
+      {[] { reshape(f32(2), {-2, -1}); }, "reshape: wanted extents of at least 0, or one -1, for [2], got [-2, -1]"},
+      {[] { unsqueeze(f32(1, 1, 1, 1, 1, 1), 0); },
+       "unsqueeze: [1, 1, 1, 1, 1, 1] has no room for a new dimension; a tensor has at most 6"},
       {[] { reshape(f32(4, 5), {3, 5}); }, "reshape: [4, 5] has 20 elements, [3, 5] has 15"},
       {[] { permute(f32(2, 3), {0}); }, "permute: 1 dimensions named for [2, 3]"},
       {[] { permute(f32(2, 3), {0, -2}); }, "permute: dimension 0 of [2, 3] is named twice"},
-      {[] { transpose(f32(2, 3), 0, 2); }, "shape: [2, 3] has no dimension 2"},
+      {[] { transpose(f32(2, 3), 0, 2); }, "transpose: [2, 3] has no dimension 2; wanted -2 to 1"},
       {[] { broadcast_to(f32(2, 3), {2, 1}); }, "broadcast_to: [2, 3] does not broadcast to [2, 1]"},
       {[] { broadcast_to(f32(2, 3), {2, 4}); },
        "broadcast_to: shapes [2, 3] and [2, 4] do not broadcast (dimension -1: 3 against 4)"},
@@ -288,14 +294,66 @@ std::vector<Misuse> of_layouts() {
   };
 }
 
+// Every op that takes a dimension, on one that its tensor does not have: the sentence begins with the op.
+std::vector<Misuse> of_dimensions() {
+  const std::vector<std::pair<std::string, std::function<void(const Tensor& x, int dim)>>> ops{
+      {"size", [](In x, int dim) { x.size(dim); }},
+      {"squeeze", [](In x, int dim) { squeeze(x, dim); }},
+      {"permute", [](In x, int dim) { permute(x, {0, dim}); }},
+      {"transpose", [](In x, int dim) { transpose(x, 0, dim); }},
+      {"flip", [](In x, int dim) { flip(x, {dim}); }},
+      {"slice", [](In x, int dim) { slice(x, dim, 0, 1); }},
+      {"select", [](In x, int dim) { select(x, dim, 0); }},
+      {"concat", [](In x, int dim) { concat({x, x}, dim); }},
+      {"split", [](In x, int dim) { split(x, 1, dim); }},
+      {"split", [](In x, int dim) { split(x, {1, 1}, dim); }},
+      {"roll", [](In x, int dim) { roll(x, 1, dim); }},
+      {"index_select", [](In x, int dim) { index_select(x, dim, i64(1)); }},
+      {"index_add", [](In x, int dim) { index_add(x, dim, i64(1), x); }},
+      {"gather", [](In x, int dim) { gather(x, dim, i64(1, 1)); }},
+      {"scatter_add", [](In x, int dim) { scatter_add(x, dim, i64(1, 1), x); }},
+      {"sort", [](In x, int dim) { sort(x, dim); }},
+      {"topk", [](In x, int dim) { topk(x, 1, dim); }},
+      {"sum", [](In x, int dim) { sum(x, dim); }},
+      {"mean", [](In x, int dim) { mean(x, dim); }},
+      {"max", [](In x, int dim) { max(x, dim); }},
+      {"min", [](In x, int dim) { min(x, dim); }},
+      {"argmax", [](In x, int dim) { argmax(x, dim); }},
+      {"argmin", [](In x, int dim) { argmin(x, dim); }},
+      {"max_with_indices", [](In x, int dim) { max_with_indices(x, dim); }},
+      {"min_with_indices", [](In x, int dim) { min_with_indices(x, dim); }},
+      {"var", [](In x, int dim) { var(x, dim); }},
+      {"std_dev", [](In x, int dim) { std_dev(x, dim); }},
+      {"norm", [](In x, int dim) { norm(x, 2, dim); }},
+      {"norm", [](In x, int dim) { norm(x, 1, dim); }},
+      {"norm", [](In x, int dim) { norm(x, INFINITY, dim); }},
+      {"logsumexp", [](In x, int dim) { logsumexp(x, dim); }},
+      {"any", [](In x, int dim) { any(x > 0, dim); }},
+      {"all", [](In x, int dim) { all(x > 0, dim); }},
+      {"cumsum", [](In x, int dim) { cumsum(x, dim); }},
+      {"softmax", [](In x, int dim) { softmax(x, dim); }},
+      {"log_softmax", [](In x, int dim) { log_softmax(x, dim); }},
+      {"cross_entropy", [](In x, int dim) { cross_entropy(x, i64(2), {.dim = dim}); }},
+  };
+  std::vector<Misuse> all{{[] { softmax(number(3), 0); }, "softmax: [] has no dimension 0; it is a single number"},
+                          {[] { sum(number(3), 0); }, "sum: [] has no dimension 0; it is a single number"},
+                          {[] { max_pool2d(f32(1, 1, 4, 4), {2, 2, 2}); },
+                           "max_pool2d: kernel_size must be one number, or one for each of 2 dimensions, got 3"}};
+  for (const auto& [name, op] : ops)
+    for (const int dim : {2, -3})
+      all.push_back({[op, dim] { op(f32(2, 3), dim); },
+                     fmt::format("{}: [2, 3] has no dimension {}; wanted -2 to 1", name, dim)});
+  return all;
+}
+
 std::vector<Misuse> of_reductions() {
   return {
-      {[] { sum(f32(2, 3), {2}); }, "shape: [2, 3] has no dimension 2"},
+      {[] { sum(f32(2, 3), {2}); }, "sum: [2, 3] has no dimension 2; wanted -2 to 1"},
       {[] { sum(f32(2), {0, 0, 0, 0, 0, 0, 0}); },
-       "reduction: 7 axes are named, and a tensor has 6 dimensions at most"},
-      {[] { mean(f32(2, 3), {1, -1}); }, "reduction: axis 1 of [2, 3] is named twice"},
+       "sum: 7 dimensions of [2] are named, and a tensor has at most 6"},
+      {[] { mean(f32(2, 3), {1, -1}); }, "mean: dimension 1 of [2, 3] is named twice"},
       {[] { max(f32(0, 3), {0}); }, "max: nothing to take the maximum of in [0, 3]"},
-      {[] { sum(f32(2, 3), 2); }, "shape: [2, 3] has no dimension 2"},
+      {[] { sum(f32(2, 3), 2); }, "sum: [2, 3] has no dimension 2; wanted -2 to 1"},
       {[] { mean(f32(2, 3), int64_t{1} << 40); }, "dims: a tensor has no dimension 1099511627776"},
       {[] { sum(full({2}, -0x1p62, Dtype::i64) * 2); }, "sum: a sum of i64 [2] does not fit in an i64; cast() it to f64 first"},
       {[] { cumsum(i64(3), 0); },
@@ -308,9 +366,12 @@ std::vector<Misuse> of_reductions() {
       {[] { norm(f32(2), -1, {0}); }, "norm: wanted p > 0, got -1"},
       {[] { softmax(number(3)); }, "softmax: wanted at least one dimension, got []"},
       {[] { softmax(i64(3)); }, "softmax: wanted f32 or f64, got i64"},
-      {[] { sum(f32(2), axes()); }, "reduction: the list of axes is empty; leave it out to reduce all"},
-      {[] { var(f32(2), axes()); }, "reduction: the list of axes is empty; leave it out to reduce all"},
-      {[] { norm(f32(2), 2, axes()); }, "reduction: the list of axes is empty; leave it out to reduce all"},
+      {[] { sum(f32(2), axes()); }, "sum: the list of dimensions of [2] is empty; leave it out to reduce all of them"},
+      {[] { var(f32(2), axes()); }, "var: the list of dimensions of [2] is empty; leave it out to reduce all of them"},
+      {[] { norm(f32(2), 2, axes()); }, "norm: the list of dimensions of [2] is empty; leave it out to reduce all of them"},
+      {[] { norm(f32(2), 1, axes()); }, "norm: the list of dimensions of [2] is empty; leave it out to reduce all of them"},
+      {[] { sort(f32(2), axes()); }, "sort: wanted one dimension of [2], got 0"},
+      {[] { argmin(f32(2), {0, 0, 0, 0, 0, 0, 0}); }, "argmin: wanted one dimension of [2], got 7"},
   };
 }
 
@@ -478,9 +539,9 @@ std::vector<Misuse> of_tapes() {
 // clang-format on
 
 TEST_CASE("every misuse says what, where, wanted, got, and the repair") {
-  for (const auto& part :
-       {of_tensors, of_elementwise_ops, of_products, of_indices, of_losses, of_layouts, of_reductions,
-        of_norms, of_attention, of_tapes, misuse_of_layers, misuse_of_models, misuse_of_training})
+  for (const auto& part : {of_tensors, of_elementwise_ops, of_products, of_indices, of_losses, of_layouts,
+                           of_dimensions, of_reductions, of_norms, of_attention, of_tapes, misuse_of_layers,
+                           misuse_of_models, misuse_of_training})
     for (const Misuse& misuse : part()) {
       const std::string message = message_of(misuse.code), wanted = misuse.message;
       if (wanted.ends_with("…"))

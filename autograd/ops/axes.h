@@ -16,12 +16,16 @@ struct Axes {
   int64_t rows = 1;           // results
   bool leading = true;        // only leading dimensions are reduced: a sum over rows needs no permutation
 
-  // Throws Error for an empty list, and for an axis that is not there or is named twice.
-  Axes(const Shape& shape, const Dims& dims) : reduced(shape.ndim(), dims.all()) {
-    check(dims.all() || !dims.empty(), "reduction: the list of axes is empty; leave it out to reduce all");
-    for (int axis : dims) {
-      const int d = shape.index(axis);
-      check(!reduced[d], "reduction: axis {} of {} is named twice", d, shape);
+  // Throws Error, naming `op`, for an empty list or one that is too long, and for a dimension that is not there
+  // or is named twice.
+  Axes(std::string_view op, const Shape& shape, const Dims& dims) : reduced(shape.ndim(), dims.all()) {
+    check(dims.all() || !dims.empty(),
+          "{}: the list of dimensions of {} is empty; leave it out to reduce all of them", op, shape);
+    check(dims.size() <= max_dims, "{}: {} dimensions of {} are named, and a tensor has at most {}", op,
+          dims.size(), shape, max_dims);
+    for (int dim : dims) {
+      const int d = shape.index(dim, op);
+      check(!reduced[d], "{}: dimension {} of {} is named twice", op, d, shape);
       reduced[d] = true;
     }
     count_up(shape);

@@ -123,8 +123,7 @@ int64_t PerDim::at(const char* op, const char* name, int dim, int dims, int64_t 
 }
 
 PerDim::PerDim(std::initializer_list<int64_t> each) : count_(each.size()) {
-  check(count_ == 1 || count_ == 2, "wanted one number for each of at most 2 dimensions, got {}", count_);
-  std::copy(each.begin(), each.end(), number_.begin());
+  std::copy_n(each.begin(), std::min(count_, number_.size()), number_.begin());
 }
 
 Tensor unfold(const Tensor& x, const PerDim& kernel_size, const WindowOptions& options) {

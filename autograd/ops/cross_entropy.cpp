@@ -156,7 +156,7 @@ void by_chunks(const Tensor& x, const Tensor& weight, const int64_t* target, T s
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
   const Shape& shape = logits.shape();
-  const int dim = logits.ndim() >= 1 ? shape.index(options.dim) : 0;
+  const int dim = logits.ndim() >= 1 ? shape.index(options.dim, "cross_entropy") : 0;
   check(logits.ndim() >= 1 && shape.without(dim) == targets.shape(),
         "cross_entropy: targets must be {} for logits {}, got {}{}",
         logits.ndim() >= 1 ? shape.without(dim) : Shape(), shape, targets.shape(),

@@ -30,7 +30,7 @@ void each_best(const Tensor& x, const Axes& over, Tensor& y, const Better& bette
 
 template <class Better>
 Tensor extremum(OpName op, const Tensor& x, const Dims& dims, bool keepdim, const Better& better) {
-  const Axes over(x.shape(), dims);
+  const Axes over(op.text(), x.shape(), dims);
   check(over.count > 0, "{}: nothing to take the {}imum of in {}", op, op, x.shape());
   Tensor y(over.kept, x.dtype());
   each_best(x, over, y, better, [](auto* row, int64_t best) { return row[best]; });
@@ -45,7 +45,7 @@ Tensor extremum(OpName op, const Tensor& x, const Dims& dims, bool keepdim, cons
 template <class Better>
 Tensor place(const char* op, const Tensor& x, const Dims& dim, bool keepdim, const Better& better) {
   if (!dim.all()) dim.one(op, x.shape());
-  const Axes over(x.shape(), dim);
+  const Axes over(op, x.shape(), dim);
   check(over.count > 0, "{}: nothing to choose from in {}", op, x.shape());
   Tensor y(over.kept, Dtype::i64);
   each_best(x, over, y, better, [](auto*, int64_t best) { return best; });

@@ -89,13 +89,13 @@ Tensor add_at(const Tensor& x, int d, const Tensor& at, const Tensor& src) {
 
 Tensor index_select(const Tensor& x, int dim, const Tensor& indices) {
   check(indices.ndim() == 1, "index_select: wanted a list of indices, got {}", indices.shape());
-  const int d = x.shape().index(dim);
+  const int d = x.shape().index(dim, "index_select");
   return pick({"index_select", Node::Kind::lookup}, x, d,
               checked_indices("index_select", indices, x.size(d)));
 }
 
 Tensor index_add(const Tensor& x, int dim, const Tensor& indices, const Tensor& src) {
-  const int d = x.shape().index(dim);
+  const int d = x.shape().index(dim, "index_add");
   check_added("index_add", x);
   check(indices.ndim() == 1 && src.shape() == x.shape().with(d, indices.numel()),
         "index_add: src must be x {} with one row for each index along dimension {}, got {} for indices {}",
@@ -114,7 +114,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight) {
 }
 
 Tensor gather(const Tensor& x, int dim, const Tensor& index) {
-  const int d = x.shape().index(dim);
+  const int d = x.shape().index(dim, "gather");
   check_shapes("gather", x, d, index);
   const Tensor at = checked_indices("gather", index, x.size(d)), packed = raw::contiguous(x);
   Tensor y(index.shape(), x.dtype());
@@ -128,7 +128,7 @@ Tensor gather(const Tensor& x, int dim, const Tensor& index) {
 }
 
 Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& src) {
-  const int d = x.shape().index(dim);
+  const int d = x.shape().index(dim, "scatter_add");
   check_shapes("scatter_add", x, d, index);
   bool fits = src.ndim() == index.ndim();
   for (int i = 0; fits && i < index.ndim(); ++i) fits = index.size(i) <= src.size(i);

@@ -21,7 +21,10 @@ namespace isobar {
 Shape Sizes::of(const Shape& x) const {
   check(std::count(sizes_.begin(), sizes_.end(), -1) <= 1, "reshape: wanted at most one −1, got [{}]",
         fmt::join(sizes_, ", "));
-  if (sizes_.size() > max_dims) return Shape(sizes_);  // which throws
+  check(sizes_.size() <= max_dims, "reshape: wanted at most {} dimensions for {}, got [{}]", max_dims, x,
+        fmt::join(sizes_, ", "));
+  check(std::ranges::all_of(sizes_, [](int64_t size) { return size >= -1; }),
+        "reshape: wanted extents of at least 0, or one -1, for {}, got [{}]", x, fmt::join(sizes_, ", "));
   std::array<int64_t, max_dims> sizes{};
   const auto end = std::copy(sizes_.begin(), sizes_.end(), sizes.begin());
   const auto open = std::find(sizes.begin(), end, -1);
@@ -49,6 +52,8 @@ Tensor reshape(const Tensor& x, const Sizes& sizes) {
 Tensor unsqueeze(const Tensor& x, int dim) {
   check(-x.ndim() - 1 <= dim && dim <= x.ndim(), "unsqueeze: wanted {} to {} for {}, got {}", -x.ndim() - 1,
         x.ndim(), x.shape(), dim);
+  check(x.ndim() < max_dims, "unsqueeze: {} has no room for a new dimension; a tensor has at most {}",
+        x.shape(), max_dims);
   return reshape(x, x.shape().inserted(dim < 0 ? dim + x.ndim() + 1 : dim, 1));
 }
 
@@ -58,7 +63,10 @@ Tensor squeeze(const Tensor& x) {
   return reshape(x, sizes);
 }
 
-Tensor squeeze(const Tensor& x, int dim) { return x.size(dim) == 1 ? reshape(x, x.shape().without(dim)) : x; }
+Tensor squeeze(const Tensor& x, int dim) {
+  const int d = x.shape().index(dim, "squeeze");
+  return x.size(d) == 1 ? reshape(x, x.shape().without(d)) : x;
+}
 
 Tensor permute(const Tensor& x, const std::vector<int>& order) {
   const int ndim = x.ndim();
@@ -68,7 +76,7 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
   std::vector<int> inverse(ndim, -1);
   Strides strides{};
   for (int d = 0; d < ndim; ++d) {
-    const int from = x.shape().index(order[d]);
+    const int from = x.shape().index(order[d], "permute");
     check(inverse[from] < 0, "permute: dimension {} of {} is named twice", from, x.shape());
     inverse[from] = d;
     extents[d] = x.size(from);
@@ -82,7 +90,7 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
 Tensor transpose(const Tensor& x, int dim0, int dim1) {
   std::vector<int> order(x.ndim());
   for (int d = 0; d < x.ndim(); ++d) order[d] = d;
-  std::swap(order[x.shape().index(dim0)], order[x.shape().index(dim1)]);
+  std::swap(order[x.shape().index(dim0, "transpose")], order[x.shape().index(dim1, "transpose")]);
   return permute(x, order);
 }
 
@@ -132,7 +140,7 @@ Tensor flip(const Tensor& x, const std::vector<int>& dims) {
   std::array<bool, max_dims> flipped{};
   int64_t origin = 0;  // of the last element along each of dims
   for (const int dim : dims) {
-    const int d = x.shape().index(dim);
+    const int d = x.shape().index(dim, "flip");
     check(!flipped[d], "flip: dimension {} of {} is named twice", d, x.shape());
     flipped[d] = true;
     if (x.numel() > 0) origin += (x.size(d) - 1) * x.strides()[d];

@@ -59,7 +59,7 @@ Tensor combine_masks(const char* op, const Tensor& a, const Tensor& b, const F& 
 // Whether f(begin, end) holds for the elements of each row.
 template <class F>
 Tensor reduce(const char* op, const Tensor& mask, const Dims& dims, bool keepdim, const F& f) {
-  const Axes over(mask.shape(), dims);
+  const Axes over(op, mask.shape(), dims);
   check_mask(op, mask);
   const Tensor packed = over.reduced_last(mask);
   Tensor y(keepdim ? over.kept : over.dropped, Dtype::boolean);

@@ -29,7 +29,7 @@ Tensor repeat(const Tensor& x, const std::vector<int64_t>& sizes) {
 }
 
 Tensor roll(const Tensor& x, int64_t shift, int dim) {
-  const int d = x.shape().index(dim);
+  const int d = x.shape().index(dim, "roll");
   const int64_t extent = x.size(d);
   if (extent == 0 || shift % extent == 0) return clone(x);
   const int64_t moved = (shift % extent + extent) % extent;

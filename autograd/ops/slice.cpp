@@ -59,7 +59,7 @@ Padded padded(const Shape& shape, int d, int64_t before, int64_t after) {
 }  // namespace
 
 Tensor slice(const Tensor& x, int dim, int64_t from, int64_t to) {
-  const int d = x.shape().index(dim);
+  const int d = x.shape().index(dim, "slice");
   const int64_t begin = from < 0 ? from + x.size(d) : from, end = to < 0 ? to + x.size(d) : to;
   check(0 <= begin && begin <= end && end <= x.size(d),
         "slice: wanted 0 <= begin <= end <= {} along dimension {} of {}, got {} and {}", x.size(d), d,
@@ -76,7 +76,7 @@ Tensor slice(const Tensor& x, int dim, int64_t from, int64_t to) {
 }
 
 Tensor select(const Tensor& x, int dim, int64_t index) {
-  const int d = x.shape().index(dim);
+  const int d = x.shape().index(dim, "select");
   const int64_t i = index < 0 ? index + x.size(d) : index;
   check(0 <= i && i < x.size(d), "select: index {} is outside of dimension {} of {}", index, d, x.shape());
   return reshape(slice(x, d, i, i + 1), x.shape().without(d));
@@ -84,7 +84,7 @@ Tensor select(const Tensor& x, int dim, int64_t index) {
 
 Tensor concat(const std::vector<Tensor>& xs, int dim) {
   check(!xs.empty(), "concat: wanted at least one tensor");
-  const int d = xs[0].shape().index(dim);
+  const int d = xs[0].shape().index(dim, "concat");
   std::vector<int64_t> begins{0};
   std::vector<const Tensor*> inputs;
   for (const Tensor& x : xs) {
@@ -124,7 +124,7 @@ Tensor stack(const std::vector<Tensor>& xs, int dim) {
 }
 
 std::vector<Tensor> split(const Tensor& x, int64_t size, int dim) {
-  const int64_t extent = x.size(dim);
+  const int64_t extent = x.size(x.shape().index(dim, "split"));
   check(size > 0 || (size == 0 && extent == 0), "split: cannot cut {} rows into pieces of {}", extent, size);
   std::vector<int64_t> sizes;
   for (int64_t begin = 0; begin < extent; begin += sizes.back())
@@ -134,7 +134,7 @@ std::vector<Tensor> split(const Tensor& x, int64_t size, int dim) {
 }
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int dim) {
-  const int64_t extent = x.size(dim);
+  const int64_t extent = x.size(x.shape().index(dim, "split"));
   int64_t rest = extent;
   for (const int64_t size : sizes) rest = size >= 0 && size <= rest ? rest - size : -1;
   check(rest == 0, "split: the sizes {} must add up to {}, dimension {} of {}", fmt::join(sizes, ", "),

@@ -45,13 +45,19 @@ Tensor over_rows(OpName op, const Tensor& x, Tensor (*composed)(const Tensor&), 
 }  // namespace
 
 Tensor softmax(const Tensor& x, int dim) {
-  if (dim != -1) return transpose(softmax(transpose(x, dim, -1)), dim, -1);
+  if (dim != -1) {
+    const int d = x.shape().index(dim, "softmax");
+    return transpose(softmax(transpose(x, d, -1)), d, -1);
+  }
   return over_rows(
       "softmax", x, softmax_composed, [](auto... a) { kernels::softmax(a...); },
       [](auto... a) { kernels::softmax_backward(a...); });
 }
 Tensor log_softmax(const Tensor& x, int dim) {
-  if (dim != -1) return transpose(log_softmax(transpose(x, dim, -1)), dim, -1);
+  if (dim != -1) {
+    const int d = x.shape().index(dim, "log_softmax");
+    return transpose(log_softmax(transpose(x, d, -1)), d, -1);
+  }
   return over_rows(
       "log_softmax", x, log_softmax_composed, [](auto... a) { kernels::log_softmax(a...); },
       [](auto... a) { kernels::log_softmax_backward(a...); });

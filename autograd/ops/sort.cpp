@@ -23,7 +23,7 @@ bool before(T a, T b) {
 
 Sorted sort(const Tensor& x, const Dims& dims, bool descending) {
   const int dim = dims.one("sort", x.shape());
-  const Axes over(x.shape(), dims);
+  const Axes over("sort", x.shape(), dims);
   const Tensor packed = over.reduced_last(x);
   Tensor order(packed.shape(), Dtype::i64);
   dispatch_any(x.dtype(), [&]<class T>() {

@@ -16,14 +16,12 @@
 namespace isobar {
 
 Dims::Dims(std::span<const int> dims) : count_(dims.size()) {
-  check(count_ <= dims_.size(), "reduction: {} axes are named, and a tensor has {} dimensions at most",
-        count_, max_dims);
-  std::copy(dims.begin(), dims.end(), dims_.begin());
+  std::copy_n(dims.begin(), std::min(count_, dims_.size()), dims_.begin());
 }
 
 int Dims::one(const char* op, const Shape& x) const {
   check(count_ == 1, "{}: wanted one dimension of {}, got {}", op, x, all_ ? "all" : std::to_string(count_));
-  return x.index(dims_[0]);
+  return x.index(dims_[0], op);
 }
 
 namespace {
@@ -83,11 +81,11 @@ Tensor mean_over(const Tensor& x, const Axes& over, bool keepdim) {
 }
 
 Tensor sum(const Tensor& x, const Dims& dims, KeepDim keepdim) {
-  return sum_over(x, Axes(x.shape(), dims), keepdim);
+  return sum_over(x, Axes("sum", x.shape(), dims), keepdim);
 }
 
 Tensor mean(const Tensor& x, const Dims& dims, KeepDim keepdim) {
-  return mean_over(x, Axes(x.shape(), dims), keepdim);
+  return mean_over(x, Axes("mean", x.shape(), dims), keepdim);
 }
 
 Tensor sum_to_size(const Tensor& x, const Shape& shape) {
@@ -104,7 +102,7 @@ Tensor sum_to_size(const Tensor& x, const Shape& shape) {
 }
 
 Tensor cumsum(const Tensor& x, int dim) {
-  const int d = x.shape().index(dim);
+  const int d = x.shape().index(dim, "cumsum");
   check(is_float(x.dtype()),
         "cumsum: wanted f32 or f64, got {}; cast() it: cumsum(cast(x, Dtype::f64), {}) is exact "
         "below 2^53",
@@ -121,7 +119,7 @@ Tensor cumsum(const Tensor& x, int dim) {
 }
 
 Tensor logsumexp(const Tensor& x, const Dims& dims, KeepDim keepdim) {
-  const Axes over(x.shape(), dims);
+  const Axes over("logsumexp", x.shape(), dims);
   const Tensor maximum = max(x.detach(), dims, true);
   // An infinite m is not subtracted: ∞ − ∞ has no value.
   const Tensor m = where(abs(maximum) == std::numeric_limits<double>::infinity(), 0, maximum);

@@ -102,7 +102,7 @@ Tensor std_dev_composed(const Tensor& x, const Axes& over, double divisor, const
 }  // namespace
 
 Tensor var(const Tensor& x, const Dims& dims, KeepDim keepdim, double correction) {
-  const Axes over(x.shape(), dims);
+  const Axes over("var", x.shape(), dims);
   const double divisor = divisor_of(over, correction);
   if (composed_wanted()) return sum_over(square(centred(x, over)), over, keepdim) / divisor;
 
@@ -115,7 +115,7 @@ Tensor var(const Tensor& x, const Dims& dims, KeepDim keepdim, double correction
 }
 
 Tensor std_dev(const Tensor& x, const Dims& dims, KeepDim keepdim, double correction) {
-  const Axes over(x.shape(), dims);
+  const Axes over("std_dev", x.shape(), dims);
   const double divisor = divisor_of(over, correction);
   const Spread spread("std_dev", x, over, divisor, Spread::Result::root);
   Tensor y = spread.values;

@@ -65,9 +65,9 @@ Tensor slope(const Tensor& x, const Tensor& y, const Tensor& dy, double p) {
 
 Tensor norm(const Tensor& x, NormOrder order, const Dims& dims, KeepDim keepdim) {
   const double p = order;
+  const Axes over("norm", x.shape(), dims);
   if (p == 1) return sum(abs(x), dims, keepdim);
   if (p == INFINITY) return max(abs(x), dims, keepdim);
-  const Axes over(x.shape(), dims);
   check(p > 0, "norm: wanted p > 0, got {}", p);
   const Tensor packed = over.reduced_last(x);
   Tensor y(over.kept, x.dtype());

@@ -178,9 +178,7 @@ class LayerChecker {
   LayerCheck fields() {
     const auto module = runner_.made();
     std::set<std::string> names;
-    for (const NamedTensor& entry : named_state(*module))
-      if (!names.insert(entry.name).second)
-        return failed(fmt::format("the name {} is listed twice", entry.name));
+    for (const NamedTensor& entry : named_state(*module)) names.insert(entry.name);
     StepResult step;
     // Later checks report what it throws.
     thrown([&] { step = runner_.step(*module, {.dtype = Dtype::f32}); });
@@ -199,6 +197,13 @@ class LayerChecker {
           "{} is listed as a parameter and is not trainable; list it with f.buffer, or make it with "
           "set_trainable()",
           own[0]));
+    std::string forgotten;
+    thrown([&] { forgotten = forgotten_buffer(runner_); });
+    if (!forgotten.empty())
+      return failed(
+          "a forgotten buffer: forward changes a tensor that fields() does not list, so that it is neither saved nor "
+          "loaded nor converted; list it: f.buffer(\"name\", name). After a call in training, against a fresh layer: " +
+          forgotten);
     return passed((names.empty() ? "no state" : listed({names.begin(), names.end()})) +
                   (frozen.empty() ? "" : "; frozen: " + listed(frozen)));
   }

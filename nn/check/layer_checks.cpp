@@ -3,7 +3,9 @@
 #include <limits>
 #include <set>
 
+#include "../../core/memory.h"
 #include "../../core/parallel.h"
+#include "../../core/raw.h"
 #include "../../core/rng.h"
 #include "../model.h"
 
@@ -13,6 +15,17 @@ namespace {
 // Passed where nothing differs; else failed with what differs, and what may be the reason.
 LayerCheck same(const std::string& differs, std::string success, std::string_view reason) {
   return differs.empty() ? passed(std::move(success)) : failed(fmt::format("{}; {}", differs, reason));
+}
+
+// Whether the layer as made has memory of tensors that clones of its listed ones do not need.
+bool has_unlisted_tensors(const LayerRunner& runner) {
+  const auto in_use = [] { return memory::stats().bytes_in_use; };
+  const size_t before = in_use();
+  const auto module = runner.made();
+  const size_t made = in_use();
+  std::vector<Tensor> clones;
+  for (const NamedTensor& entry : named_state(*module)) clones.push_back(raw::clone(entry.tensor));
+  return made - before > in_use() - made;
 }
 
 // y and the gradients of a step. State that is not trained may move.
@@ -38,6 +51,25 @@ std::string thrown(const std::function<void()>& body) {
   } catch (...) {
     return "threw something that is no std::exception";
   }
+}
+
+std::string forgotten_buffer(const LayerRunner& runner) {
+  if (!has_unlisted_tensors(runner)) return "";
+  const auto used = runner.made(), fresh = runner.made(), other = runner.made();
+  Inputs first = runner.other_rows(runner.batch());
+  for (Tensor& one : first)
+    if (is_float(one.dtype())) one = cast(one, Dtype::f32);
+  runner.output(*used, first);
+  copy_state(*fresh, *used);
+  const Inputs x = runner.input(Dtype::f32);
+  for (const bool training : {false, true}) {  // a call in training changes the fresh ones, too
+    for (Module* module : {used.get(), fresh.get(), other.get()}) training ? train(*module) : eval(*module);
+    const Tensor wanted = runner.output(*fresh, x);
+    if (!difference({{"y", runner.output(*other, x)}}, {{"y", wanted}}).empty()) return "";  // draws numbers
+    const std::string differs = difference({{"y", runner.output(*used, x)}}, {{"y", wanted}});
+    if (!differs.empty()) return differs;
+  }
+  return "";
 }
 
 LayerCheck repeated(const LayerRunner& runner) {
@@ -76,7 +108,7 @@ LayerCheck another_call(const LayerRunner& runner) {
       if (differs.empty()) continue;
       return failed(
           fmt::format("{}, for another x {} after a first call, against a fresh layer; does forward keep "
-                      "something that fields() does not list?",
+                      "something that fields() does not list? List a tensor that it changes with f.buffer()",
                       differs, run.x[0].shape()));
     }
   }
@@ -198,7 +230,7 @@ LayerCheck save_and_load(const LayerRunner& runner) {
   return same(
       difference(got.values, wanted.values), "loaded by name into a second one, which then computes the same",
       "a second layer that has loaded the state by name computes something else; does forward use something that "
-      "fields() does not list?");
+      "fields() does not list? List a tensor that it changes with f.buffer()");
 }
 
 LayerCheck composed(const LayerRunner& runner) {

@@ -127,6 +127,9 @@ inline LayerCheck skipped(std::string text) { return {"", LayerCheck::skipped, s
 // What body() throws, or "".
 std::string thrown(const std::function<void()>& body);
 
+// Where a layer differs after a call in training from a fresh one with the same listed state, if it has a tensor
+// that fields() does not list; else "". Of the layer as made, in f32.
+std::string forgotten_buffer(const LayerRunner& runner);
 LayerCheck repeated(const LayerRunner& runner);
 LayerCheck another_call(const LayerRunner& runner);
 // Whether y depends on what it must not see: with options.causal or options.mask.

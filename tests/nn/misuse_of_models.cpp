@@ -25,6 +25,24 @@ struct Hollow : Module {
   std::unique_ptr<Module> body;
   void fields(Fields& f) override { f("body", body); }
 };
+// Lists what fields() must not: two tensors, or two parts, of one name; a trainable tensor as a buffer.
+struct TwoOfOneName : Module {
+  Tensor scale = weight(3), shift = weight(2);
+  void fields(Fields& f) override { f("weight", scale), f("weight", shift); }
+};
+struct TwoPartsOfOneName : Module {
+  Linear first{3, 2, rng.split("first")}, second{2, 2, rng.split("second")};
+  void fields(Fields& f) override { f("linear", first), f("linear", second); }
+};
+struct TrainableBuffer : Module {
+  Tensor running_mean = weight(3);
+  void fields(Fields& f) override { f.buffer("running_mean", running_mean); }
+};
+// A tied tensor has two names, and may be listed twice under one.
+struct Tied : Module {
+  Tensor weight = isobar::weight(3);
+  void fields(Fields& f) override { f("weight", weight), f("tied", weight), f("weight", weight); }
+};
 std::string norms() { return fmt::format("{}", fmt::join(norm_names(), ", ")); }
 std::vector<ParameterGroup> one_group(ParameterGroup group) {
   group.parameters = {weight(3)};
@@ -107,6 +125,17 @@ std::vector<Misuse> misuse_of_layers() {
 
 std::vector<Misuse> misuse_of_models() {
   return {
+      {[] { TwoOfOneName model; parameters(model); },
+       "fields: weight names two tensors, [3] and [2]; wanted one tensor for each name; rename one of them in fields(), "
+       "or the part that it is in"},
+      {[] { TwoPartsOfOneName model; named_state(model); },
+       "fields: linear.weight names two tensors, [2, 3] and [2, 2]; wanted one tensor for each name; rename one of "
+       "them in fields(), or the part that it is in"},
+      {[] { Sequential model{TrainableBuffer()}; parameters(model); },
+       "fields: 0.running_mean [3] of TrainableBuffer is listed as a buffer and is trainable; wanted a buffer that is "
+       "not trained; list it with f(\"running_mean\", …) to train it, or make it without set_trainable()"},
+      {[] { Sequential model{TrainableBuffer()}; model(f32(2, 3)); }, "fields: 0.running_mean [3] of TrainableBuffer …"},
+      {[] { Tied model; convert(model, Dtype::f64); check(named_state(model).size() == 1, "not one tensor"); }, ""},
       {[] { Sequential(Linear(4, 3, rng), ReLU(), Linear(4, 2, rng))(f32(2, 4)); },
        "in 2: linear: the last dimension of x [2, 3] must be 4 for weight [2, 4]"},
       {[] { Sequential(Linear(4, 3, rng))(f64(2, 4)); },

@@ -250,7 +250,9 @@ struct KeptActivation : Module {
 
 TEST_CASE("check_layer names the check that a mistake in state, extents or precision fails") {
   check_rows({
-      {"running mean not in fields", a<UnsavedMean>(), {"WRONG: save and load"}},
+      {"running mean not in fields",
+       a<UnsavedMean>(),
+       {"WRONG: fields: a forgotten buffer", "WRONG    save and load"}},
       {"weight normalized in place in forward", a<NormalizedInForward>(), {"WRONG: inputs untouched"}},
       {"backward reads x of the last call",
        a<KeptActivation>(),

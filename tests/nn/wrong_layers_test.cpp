@@ -97,6 +97,28 @@ struct NanAfterEmptyBatch : Module {
   }
   void fields(Fields& f) override { f.buffer("running_mean", running_mean); }
 };
+// Changes a buffer and lists none: in place, or by another tensor in its place.
+struct ForgetsBuffer : NanAfterEmptyBatch {
+  Tensor forward(const Tensor& x) override { return x.size(0) == 0 ? x * 2 : NanAfterEmptyBatch::forward(x); }
+  void fields(Fields&) override {}
+};
+struct ForgetsReplacedBuffer : Scale {
+  Tensor calls_seen = zeros(1);
+  Tensor forward(const Tensor& x) override {
+    const Tensor y = x * weight + calls_seen;
+    if (training()) calls_seen = calls_seen + 1;
+    return y;
+  }
+};
+// Has a table that fields() need not list, because forward does not change it.
+struct ConstantTable : Scale {
+  Tensor table = full(5, 3);
+  Tensor forward(const Tensor& x) override { return x * weight * cast(table, x.dtype()); }
+};
+// A weight among the buffers.
+struct TrainableBuffer : Scale {
+  void fields(Fields& f) override { f.buffer("weight", weight); }
+};
 // Keeps a scale that it computed from the x of its first call.
 struct CachedScale : Module {
   double scale = 0;
@@ -231,7 +253,20 @@ TEST_CASE("check_layer says which rule a forward, a backward or fields() breaks"
       {"fields() forgets",
        a<Forgets>(),
        {"WRONG: fields: forward uses a trainable tensor [5] that fields() does not list"}},
-      {"lists twice", a<ListsTwice>(), {"WRONG: fields: the name weight is listed twice"}},
+      {"lists twice",
+       a<ListsTwice>(),
+       {"WRONG: fields: threw: fields: weight names two tensors, [5] and [5]"}},
+      {"a weight as a buffer",
+       a<TrainableBuffer>(),
+       {"WRONG: fields: threw: fields: weight [5] of TrainableBuffer is listed as a buffer and is trainable"}},
+      {"fields() forgets a buffer",
+       a<ForgetsBuffer>(),
+       {"WRONG: fields: a forgotten buffer: forward changes a tensor that fields() does not list",
+        "list it: f.buffer(\"name\", name). After a call in training, against a fresh layer: y ["}},
+      {"fields() forgets a buffer that is replaced",
+       a<ForgetsReplacedBuffer>(),
+       {"WRONG: fields: a forgotten buffer: "}},
+      {"a constant that fields() does not list", a<ConstantTable>(), {": right"}},
       {"not trainable",
        a<NotTrainable>(),
        {"WRONG: fields: weight is listed as a parameter and is not trainable; list it with f.buffer, or"}},

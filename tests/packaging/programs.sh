@@ -20,6 +20,9 @@ PATH=$bin:$PATH isobar decay_study --print-config >/dev/null
 echo damaged >moved/share/isobar/tinyshakespeare.txt
 "$bin/train_lm" --tiny --force >damaged.txt 2>&1 && fail "train_lm read another text than the installed one"
 grep -q "$here/moved/share/isobar/tinyshakespeare.txt: this is not the file" damaged.txt || fail "$(cat damaged.txt)"
+rm moved/share/isobar/tinyshakespeare.txt
+"$bin/train_lm" --tiny --force >missing.txt 2>&1 && fail "train_lm read a text that is not installed"
+grep -q "tinyshakespeare.txt is not in $here/moved/share/isobar; install Isobar again" missing.txt || fail "$(cat missing.txt)"
 
 # OpenBLAS is a plugin, which is loaded where it is asked for.
 ! ldd "$bin/train_lm" | grep -i blas || fail "train_lm loads OpenBLAS unasked"
