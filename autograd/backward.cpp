@@ -3,7 +3,6 @@
 
 #include "../core/kernels/map.h"
 #include "../core/steps.h"
-#include "op_costs.h"
 #include "ops.h"
 #include "tape_listener.h"
 
@@ -70,11 +69,19 @@ void add_to(Tensor& sum, Tensor dx) {
                  [&]<class T>() { kernels::add_into(sum.numel(), dx.data<T>(), raw::write<T>(sum)); });
 }
 
-// Sets a flag in a block of code, and clears it at the end, also after an exception.
-struct WhileTrue {
-  explicit WhileTrue(bool& flag) : set(flag) { set = true; }
-  ~WhileTrue() { set = false; }
+// Sets a flag in a block of code, and clears it at the end, also after an exception. Notifies the listener of
+// this thread of both.
+struct InBackward {
+  explicit InBackward(bool& flag) : set(flag) {
+    set = true;
+    if (listener != nullptr) listener->backward_begins();
+  }
+  ~InBackward() {
+    set = false;
+    if (listener != nullptr && listener == recording.listener) listener->backward_ends();
+  }
   bool& set;
+  TapeListener* const listener = recording.listener;
 };
 
 // Calls the backward of a node, and notifies the listener of this thread.
@@ -300,8 +307,7 @@ TargetCount Tape::targets_of(const Tensor& y) const {
 // `sums` has the gradients of the wanted slots (undefined: none).
 void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::span<Tensor> sums) {
   check(!walking_, "backward: another backward of this tape is under way");
-  const WhileTrue walking(walking_);
-  const TimedWalk timed;
+  const InBackward walking(walking_);
   TapeVector<Tensor> adjoints(start + 1 - first_);  // by slot: the gradients of all that was visited, added
   TapeVector<uint8_t> kept(adjoints.size());        // for the caller
   const auto adjoint = [&](int64_t slot) -> Tensor& { return adjoints[slot - first_]; };
@@ -331,7 +337,6 @@ void Tape::walk(int64_t start, Tensor dy, std::span<const int64_t> wanted, std::
       if (node->inputs[i].slot >= 0 && dx[i].defined())
         add_to(adjoint(node->inputs[i].slot), checked_gradient(*node, i, std::move(dx[i])));
     dx.clear();
-    mark_walked(*node);
     if (!options_.higher_order) at(slot).node.reset(), --held_;
   }
   for (size_t i = 0; i < wanted.size(); ++i)

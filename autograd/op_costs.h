@@ -1,4 +1,4 @@
-// The least cost of an op, by its category and shapes; and the marks of ops on the timeline of a profile.
+// The least cost of an op, by its category and shapes, for a profile.
 //
 //   product       2 · M · N · K flops forward, and the same again for each input that wants a gradient
 //   convolution   2 flops for each value of a window, channel and output, and the same again for each input
@@ -10,24 +10,11 @@
 //   plain         the bytes of inputs and result forward; backward those, and of the gradients
 #pragma once
 
-#include "../core/profile.h"
-#include "tape.h"
+#include "profile.h"
 
 namespace isobar {
 
 // Returns the flops, bytes, rows and product of the op, and its module.
 Activity cost_of(const Node& node, Activity::Part part);
-
-// The interval that ends now was spent on the op, if this thread has a profile: to compute it, and in its
-// backward.
-inline void mark_recorded(const Node& node) {
-  using Part = Activity::Part;
-  if (Timeline* const timeline = Timeline::here()) [[unlikely]]
-    timeline->mark(cost_of(node, Part::forward));
-}
-inline void mark_walked(const Node& node) {
-  if (Timeline* const timeline = Timeline::here()) [[unlikely]]
-    timeline->mark(cost_of(node, Activity::Part::backward));
-}
 
 }  // namespace isobar

@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "../core/kernels/map.h"
-#include "op_costs.h"
 #include "tape_listener.h"
 
 namespace isobar {
@@ -84,7 +83,7 @@ Tape::Tape(TapeOptions options)
   recording.tape = this;
   living_tapes().add(serial_);
   watch_thread_end();
-  if (Timeline* const timeline = Timeline::here()) timeline->begin_steps();
+  if (recording.listener != nullptr) recording.listener->opened();
 }
 
 Tape::~Tape() {
@@ -168,7 +167,6 @@ void Tape::append(std::unique_ptr<Node> node, const Tensor& y, std::span<const T
   node->stamp = node->version->stamp();
   ++recorded_;
   slots_.emplace_back().dtype = result.dtype;
-  mark_recorded(*node);
   ++held_;
   if (recording.listener != nullptr) recording.listener->recorded(serial_, *node, y, inputs);
   slots_.back().node = std::move(node);

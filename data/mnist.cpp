@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "../core/profile.h"
+#include "../core/phase.h"
 #include "../core/raw.h"
 #include "zipped_file.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../core/profile.h"
+#include "../core/phase.h"
 #include "../core/raw.h"
 #include "text_input.h"
 

@@ -31,10 +31,10 @@ PAGES = [
     ("optim.md", "Optimizers, schedules and clipping", "isobar/isobar.h", ["optim/optimizer.h", "optim/optim.h"]),
     ("data.md", "Data sets, texts and files", "isobar/data/data.h", ["data/data.h"]),
     ("tensor.md", "Tensors, random numbers and threads", "isobar/isobar.h",
-     ["core/tensor.h", "core/shape.h", "core/dtype.h", "core/core.h", "core/profile.h", "core/version.h",
+     ["core/tensor.h", "core/shape.h", "core/dtype.h", "core/core.h", "core/phase.h", "core/version.h",
       "core/ranks/ranks.h"]),
     ("autograd.md", "The tape", "isobar/isobar.h", ["autograd/tape.h", "autograd/recording.h", "autograd/pointwise.h",
-                                                    "autograd/tape_listener.h"]),
+                                                    "autograd/tape_listener.h", "autograd/profile.h"]),
     ("check.md", "Checks", "isobar/check.h", ["nn/check/check.h"]),
     ("lm.md", "Language models", "isobar/lm.h", ["nn/lm/lm.h"]),
 ]
@@ -49,7 +49,7 @@ INNER_SPACES = {"pointwise_op::", "parallel::"}
 INNER_NAMES = {"ClosureNode", "place_of", "DrawnKeys", "TargetCount", "check_draws", "forget_draws", "age_of_sum",
                "any_trainable", "foreign_mark", "mark_constant", "Recording", "watch_thread_end", "thread_mark",
                "RecordingGuard", "AsCaller", "assign_missing_paths", "stamps_of", "Observation", "check_outsider", "TapeSlot",
-               "GradientAge", "TimedWalk", "Phase", "DtypeElements", "ListedPart", "OwnedPart", "OptionalPart", "PartList", "SettingType", "NoField", "SettingPointer", "throw_error",
+               "GradientAge", "PhaseListener", "DtypeElements", "ListedPart", "OwnedPart", "OptionalPart", "PartList", "SettingType", "NoField", "SettingPointer", "throw_error",
                "warming_up", "cos_of", "note_installed_data"}
 
 AT_HEAD = " See the beginning of this section."  # of a type that its header's comment describes

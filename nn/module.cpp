@@ -1,6 +1,6 @@
 #include "module.h"
 
-#include "../core/profile.h"
+#include "../autograd/tape_listener.h"
 #include "../core/raw.h"
 #include "model.h"
 #include "observe.h"
@@ -8,17 +8,6 @@
 
 namespace isobar {
 namespace {
-
-// On the thread's timeline: what came before belongs to the module whose scope is open, where no tape records
-// its ops.
-void mark_untaped() {
-  Timeline* const timeline = Timeline::here();
-  if (timeline == nullptr || Tape::active() != nullptr || timeline->in_backward) return;
-  if (recording.scope == nullptr)
-    timeline->mark_phase();
-  else
-    timeline->mark({.name = "ops", .module = recording.scope, .part = Activity::Part::untaped});
-}
 
 int64_t next_slot() { return Tape::active() != nullptr ? Tape::active()->next_slot() : 0; }
 
@@ -74,7 +63,7 @@ Tensor Module::forward(const Tensor& x) {
 // which masks may be drawn, a provisional path counts as none, but in an Evaluation, which changes no later
 // mask.
 ScopeName Module::scope_name() {
-  mark_untaped();
+  if (recording.listener != nullptr) recording.listener->called();
   if (recording.pieces != 0 && recording.pieces != pieces_) check_outsider(*this);
   const Tape* const tape = Tape::active();
   const bool draws =
@@ -97,7 +86,7 @@ Module::Call::Call(Module& module) : scope(module.scope_name()), first_slot(next
 // order with and without observers, so observation does not change results. Observers are notified of the
 // gradient if the module still exists then.
 void Module::show(Tensor& y, const Call& call) {
-  mark_untaped();
+  if (recording.listener != nullptr) recording.listener->called();
   if (!y.defined()) return;
   const Tape* const tape = Tape::active();
   if (!observed() && (tape == nullptr || tape->holds(y, call.first_slot))) return;

@@ -5,7 +5,6 @@
 #include <span>
 
 #include "../core/parallel.h"
-#include "../core/profile.h"
 #include "../core/ranks/sum_over_ranks.h"
 #include "../core/serial_loops.h"
 #include "model.h"
@@ -26,13 +25,13 @@ bool has_buffer(Module& model, bool whole) {
 }
 
 // Whether pieces may, and should, be processed in parallel. Each piece changes running statistics for the
-// next one; observers, a listener, a profile and an outer tape belong to this thread.
+// next one; observers, a listener and an outer tape belong to this thread.
 bool goes_side_by_side(Module& model, const std::vector<NamedModule>& modules,
                        const std::vector<Tensor>& parameters) {
   int64_t size = 0;
   for (const Tensor& parameter : parameters) size += parameter.numel();
   return size < large_model && recording.tape == nullptr && recording.listener == nullptr &&
-         Timeline::here() == nullptr && !has_buffer(model, true) &&
+         !has_buffer(model, true) &&
          std::none_of(modules.begin(), modules.end(),
                       [](const NamedModule& part) { return part.module->observed(); });
 }

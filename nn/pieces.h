@@ -12,7 +12,7 @@
 //
 //   - the model has fewer than `large_model` parameters, no observer, and no buffer, because a piece might change a
 //     buffer, as BatchNorm changes its running statistics
-//   - the calling thread has no tape, no TapeListener (such as a TapeTrace) and no Profile
+//   - the calling thread has no tape, no TapeListener, such as a TapeTrace or that of a Profile
 //   - there are more pieces than half of the threads
 #pragma once
 

@@ -6,7 +6,7 @@
 #include "../core/kernels/map.h"
 #include "../core/kernels/squares.h"
 #include "../core/kernels/sweep.h"
-#include "../core/profile.h"
+#include "../core/phase.h"
 #include "../core/raw.h"
 
 namespace isobar {

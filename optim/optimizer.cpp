@@ -9,7 +9,7 @@
 
 #include "../core/kernels/map.h"
 #include "../core/kernels/sweep.h"
-#include "../core/profile.h"
+#include "../core/phase.h"
 #include "../core/raw.h"
 #include "../core/steps.h"
 
@@ -115,7 +115,7 @@ void Optimizer::check_apart() const {
 }
 
 int64_t Optimizer::step(double factor) {
-  const Phase phase("optimizer", Phase::End::of_step);
+  const Phase phase("optimizer");
   check_followed();
   check_movable();
   int64_t* const counts = raw::write<int64_t>(steps_, kind_.writer);

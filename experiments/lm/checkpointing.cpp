@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include "../../core/profile.h"
+#include "../../core/phase.h"
 #include "../../data/file.h"
 #include "../../data/json_text.h"
 #include "../run/lists.h"

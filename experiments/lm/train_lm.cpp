@@ -4,6 +4,7 @@
 // setting on Tiny Shakespeare, `--preset nanogpt_cpu` here; source 003 says that deep Transformers cannot be
 // trained without normalization, `--norm none`.
 #include "../../core/blas.h"
+#include "../../core/phase.h"
 #include "../../data/utf8_stream.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
@@ -228,10 +229,12 @@ void train_and_report(Run& run, const LmConfig& config, const std::optional<Chec
   const double val_loss = mean_loss(model, validation, batches, config.batch_size, batch_rng, ranks);
   session.stop_if_asked();
   std::string sample = "(none: the model's numbers are not finite)";
-  if (std::isfinite(val_loss))
+  if (std::isfinite(val_loss)) {
+    const Phase phase("sampling");
     sample = printable(tokenizer.decode(generate(model, {corpus.first_token()}, 500,
                                                  {.tokens = tokenizer.vocab_size(), .temperature = 0.8},
                                                  rng.split("sample"))));
+  }
   summarize(run, config, corpus,
             {.parameters = parameter_count(model),
              .steps = session.steps_done(),

@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
+#include "../../autograd/profile.h"
 #include "../../core/parallel.h"
-#include "../../core/profile.h"
 #include "../../core/serial_loops.h"
 #include "../../data/file.h"
 #include "../../data/json_text.h"

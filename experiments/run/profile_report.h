@@ -2,7 +2,7 @@
 // reached, and where a change would help most.
 #pragma once
 
-#include "../../core/profile.h"
+#include "../../autograd/profile.h"
 #include "machine_limits.h"
 #include "run.h"
 

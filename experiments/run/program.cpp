@@ -65,14 +65,15 @@ void check_same(const Json& there, const Json& here, const Resume& resume, const
 
 // Brings Config to its final state: preset, resumed run, config file, options. Returns what Run needs of it.
 RunOptions configure(const Program& program, HasFields& config, const CommandLine& line) {
-  RunOptions options;
+  RunOptions options = line.run;
   options.program = program.name;
   struct Source {
     std::string text, name;
     std::vector<std::pair<std::string, Value>> settings;
   };
   std::vector<Source> sources;
-  if (!line.resume.empty()) sources.push_back({program.resume->config(line.resume), line.resume, {}});
+  if (!options.resume.empty())
+    sources.push_back({program.resume->config(options.resume), options.resume, {}});
   if (!line.config_file.empty())
     sources.push_back({read_file(line.config_file, size_t{1} << 20), line.config_file, {}});
 
@@ -107,7 +108,7 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
     given.insert(name);
   }
   for (const char* own : {"preset", "seed"}) given.erase(own);
-  if (program.settle && line.resume.empty()) options.remarks = program.settle(given);
+  if (program.settle && options.resume.empty()) options.remarks = program.settle(given);
   check_settings(config);  // presets and what settled too
   if (program.check) program.check();
   options.preset_unchanged = all.preset != tiny && same_but_for_seeds(of_preset, settings_of(config));
@@ -115,8 +116,8 @@ RunOptions configure(const Program& program, HasFields& config, const CommandLin
   options.seed = all.seed;
   options.config = settings_json(all);
   if (all.preset.empty()) options.config.erase("preset");
-  if (!line.resume.empty())
-    check_same(Json::parse(sources.front().text), options.config, *program.resume, line.resume);
+  if (!options.resume.empty())
+    check_same(Json::parse(sources.front().text), options.config, *program.resume, options.resume);
   return options;
 }
 
@@ -264,11 +265,10 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   RunOptions options = configure(program, config, line);
   const Json configured = options.config;
   if (line.print_config) return {"configuration", [=] { return json_text(configured); }, options};
-  options.resume = line.resume;
-  options.folder = !line.out.empty()      ? line.out
-                   : !line.resume.empty() ? line.resume
-                   : program.folder_of    ? program.folder_of()
-                                          : program.default_folder();
+  if (options.folder.empty())
+    options.folder = !options.resume.empty() ? options.resume
+                     : program.folder_of     ? program.folder_of()
+                                             : program.default_folder();
   // The commands that it prints take a name for an option that begins as one.
   for (std::string* folder : {&options.folder, &options.resume})
     if (folder->starts_with('-')) *folder = "./" + *folder;
@@ -276,9 +276,6 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
   options.arguments = arguments;
   options.log_level = log_level(line);
   options.bars = options.log_level <= LogLevel::info;
-  options.json = line.json;
-  options.force = line.force;
-  options.accept_old = line.accept_old;
   options.obstacle = obstacle_of(program, configured);
   options.out = streams.out;
   options.err = streams.err;
@@ -296,9 +293,9 @@ Plan plan_of(const Program& program, HasFields& config, const std::vector<std::s
     }
   if (program.output != nullptr && !program.output->empty())
     check_output_of(program, *program.output, options, line.config_file);
-  check(line.resume.empty() || !line.out.empty() || line.force ||
+  check(options.resume.empty() || !line.run.folder.empty() || options.force ||
             !std::filesystem::exists(options.folder + "/summary.json"),
-        "--resume: '{}' holds a finished run: nothing is left to do", line.resume);
+        "--resume: '{}' holds a finished run: nothing is left to do", options.resume);
   return {"", {}, options, line.profile};
 }
 
@@ -309,8 +306,7 @@ int run_checked(const Program& program, HasFields& config, const std::vector<std
   if (ranks.size() > 1) check_same_on_all(ranks, program.name, plan);
   if (!plan.prints.empty()) {
     if (!ranks.first()) return 0;
-    fmt::print(streams.out, "{}", plan.text());
-    check(std::fflush(streams.out) == 0, "stdout: cannot write; is the disk full?");
+    write_out(plan.text(), streams.out);
     return 0;
   }
   std::optional<Run> begun;

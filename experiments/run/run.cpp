@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "../../core/profile.h"
+#include "../../core/phase.h"
 #include "../../data/file.h"
 #include "../../data/utf8_stream.h"
 #include "environment.h"

@@ -349,9 +349,9 @@ int Tool::run_body(const std::vector<std::string>& words, const std::function<in
   });
 }
 
-void write_out(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  check(written && std::fflush(stdout) == 0, "stdout: cannot write; is the disk full?");
+void write_out(std::string_view text, std::FILE* out) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), out) == text.size();
+  check(written && std::fflush(out) == 0, "stdout: cannot write; is the disk full?");
 }
 
 std::string help_row(const std::string& name, const std::string& meaning) {
@@ -384,7 +384,8 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
                              const std::string& meaning) {
     return app.add_option("--" + flag, value, meaning)->type_name(type)->take_last();
   };
-  add_value("out", line.out, "DIR", fmt::format("folder for the results [{}]", program.default_folder()));
+  add_value("out", line.run.folder, "DIR",
+            fmt::format("folder for the results [{}]", program.default_folder()));
   add_value("seed", line.seed, "N", "first seed [0]");
   add_value("threads", line.threads, "N", "threads [as many as the process may use]");
   add_value("config", line.config_file, "FILE", "settings as --print-config prints them");
@@ -395,15 +396,15 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
     else
       app.add_flag_callback(
           "--" + printer.flag, [&] { line.printer = printer.flag; }, printer.about);
-  app.add_flag("--json", line.json, "print summary.json alone on stdout");
+  app.add_flag("--json", line.run.json, "print summary.json alone on stdout");
   if (program.output != nullptr)
     app.add_option("-o,--output", *program.output, "write a page of the run, one HTML file")
         ->type_name("FILE");
   if (program.profiles)
     app.add_flag("--profile", line.profile, "print where the time goes; write profile.json and .csv");
-  app.add_flag("--force", line.force, "replace a finished run in DIR");
+  app.add_flag("--force", line.run.force, "replace a finished run in DIR");
   if (program.goes_on || program.accepts_old)
-    app.add_flag("--accept-old", line.accept_old, "reuse earlier results even if sources or data changed")
+    app.add_flag("--accept-old", line.run.accept_old, "reuse earlier results even if sources or data changed")
         ->group(program.goes_on ? "Options" : more_settings);
   set_choices(*add_value("log_level", line.log_level, "NAME",
                          "show from trace, debug, info, warn, error, off [info]"),
@@ -411,7 +412,7 @@ CommandLine parse_command_line(const Program& program, HasFields& config,
   add_value("rank_timeout", line.rank_timeout, "N", "under mpirun: seconds that a rank may be silent [300]")
       ->group(program.first_settings.empty() ? "Options" : more_settings);
   if (program.resume)
-    add_value("resume", line.resume, "DIR", "continue the run in DIR from its newest checkpoint");
+    add_value("resume", line.run.resume, "DIR", "continue the run in DIR from its newest checkpoint");
   const std::vector<const CLI::Option*> presets = add_presets(app, preset_names(program), line.preset);
   if (const Positionals& files = program.positionals; files.values != nullptr)
     app.add_option(without_blanks(files.name), *files.values, files.about)->type_name("");

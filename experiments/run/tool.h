@@ -65,8 +65,8 @@ class Tool {
   std::optional<std::string> threads_;  // as typed
 };
 
-// Writes to stdout at once. Throws Error where that cannot be.
-void write_out(std::string_view text);
+// Writes to stdout, or what a test has in its place, at once. Throws Error where that cannot be.
+void write_out(std::string_view text, std::FILE* out = stdout);
 
 // --- What the command lines of all programs have in common: long options may be spelled with - or _, an
 // unknown one is refused with the nearest name, and the shell can complete them.
@@ -80,9 +80,9 @@ std::string help_row(const std::string& name, const std::string& meaning);
 // What the user of a study typed, split into words and matched with options. Settings stay texts here.
 struct CommandLine {
   std::optional<std::string> text;  // of --help, or the words that the shell may complete: all that is wanted
-  bool version = false, about = false, print_config = false, json = false, force = false, profile = false,
-       accept_old = false;
-  std::string out, config_file, resume, printer;                              // empty: not given
+  RunOptions run = {};              // of them: folder, resume, json, force, accept_old
+  bool version = false, about = false, print_config = false, profile = false;
+  std::string config_file, printer;                                           // empty: not given
   std::optional<std::string> preset, seed, threads, log_level, rank_timeout;  // as typed
   std::vector<std::pair<std::string, std::string>> settings;  // those given, in the order of Config
 };

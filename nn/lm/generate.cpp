@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "../../core/kernels/functions.h"
-#include "../../core/profile.h"
 #include "../model.h"
 
 namespace isobar {
@@ -93,7 +92,6 @@ std::vector<int32_t> generate(LanguageModel& model, std::vector<int32_t> prompt,
                               const std::function<void(int32_t)>& on_token) {
   check(!prompt.empty(), "generate: wanted a prompt of at least one token");
   check_sampling(sampling);
-  const Phase phase("sampling");
   const Evaluation here(model);
   std::vector<int32_t> tokens = std::move(prompt);
   KeyValueCache cache;

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "../../autograd/check/tape_trace.h"
-#include "../../core/profile.h"
+#include "../../autograd/profile.h"
 #include "../../nn/lm/lm.h"
 #include "../../nn/nn.h"
 #include "../holds.h"

@@ -1,4 +1,4 @@
-// What --profile of a study says of its Profile: shares of the limits, and advice. (core/profile_test.cpp)
+// What --profile of a study says of its Profile: shares of the limits, and advice. (autograd/profile_test.cpp)
 #include "../../experiments/run/profile_report.h"
 
 #include "../../nn/nn.h"

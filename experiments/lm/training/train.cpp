@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "../../../core/profile.h"
+#include "../../../core/phase.h"
 #include "../../../nn/model.h"
 #include "../../../nn/pieces.h"
 

@@ -1,12 +1,13 @@
 // Profile: its intervals are all of the time, its flops those of the shapes, and its trace one that Chrome
 // reads. No test depends on how fast the machine is.
-#include "../../core/profile.h"
+#include "../../autograd/profile.h"
 
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "../../autograd/check/tape_trace.h"
 #include "../../autograd/op_costs.h"
 #include "../../core/parallel.h"
 #include "../../core/serial_loops.h"
@@ -207,6 +208,46 @@ TEST_CASE("a profile sees all pieces of a step, and changes no bit of their grad
   const ProfileResult result = profile.result();
   CHECK(result.walks == 4);
   CHECK(find(result, "linear", "0", Part::backward)->calls == 4);
+}
+
+TEST_CASE(
+    "ops in the backward of a node have rows of their own, and what is left of the time is the node's") {
+  const Tensor x = Rng(1).normal({3}).set_trainable();
+  Linear layer(3, 3, Rng(2));
+  Profile profile;
+  Tape tape;
+  const Tensor y = record("outer", Tensor((x.detach() * 2).detach()), {x}, [&](const Tensor& dy) {
+    {
+      const NoTape pause;
+      layer(x);  // is no row of a module's time without a tape
+    }
+    Tape inner;
+    const Tensor h = x.detach().set_trainable();
+    return inner.gradient(exp(h), {h}, dy).front();
+  });
+  tape.backward(sum(y));
+  const ProfileResult result = profile.result();
+  CHECK(result.walks == 1);
+  for (const char* name : {"outer", "exp", "sum"})
+    for (const Part part : {Part::forward, Part::backward}) {
+      CAPTURE(name);
+      const ProfileRow* const row = find(result, name, "", part);
+      REQUIRE(row != nullptr);
+      CHECK(row->calls == 1);
+    }
+  for (const ProfileRow& row : result.rows) CHECK(row.part != Part::untaped);
+}
+
+TEST_CASE("while another listener hides a profile, the time is that of the phase") {
+  Training training;
+  Profile profile;
+  {
+    const TapeTrace trace;
+    training.step();
+  }
+  const ProfileResult result = profile.result();
+  CHECK(result.rows.size() == 2);
+  for (const char* name : {"optimizer", "other"}) CHECK(find(result, name, "", Part::other) != nullptr);
 }
 
 TEST_CASE("a thread without a profile marks nothing") {

@@ -7,8 +7,10 @@
 #include <functional>
 #include <iterator>
 
-#include "json_string.h"
-#include "parallel.h"
+#include "../core/json_string.h"
+#include "../core/parallel.h"
+#include "../core/steps.h"
+#include "op_costs.h"
 
 namespace isobar {
 namespace {
@@ -29,44 +31,32 @@ void add_event(std::string& text, const Activity& activity, double start, double
 
 }  // namespace
 
-std::string json_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\', result += c;
-    else if (static_cast<unsigned char>(c) < 0x20 || c == '<')
-      result += fmt::format("\\u{:04x}", c);
-    else
-      result += c;
-  }
-  return result + '"';
-}
-
 const char* name_of(Activity::Part part) {
   constexpr const char* names[] = {"forward", "backward", "no tape", ""};
   static_assert(std::size(names) == static_cast<size_t>(Activity::Part::other) + 1);
   return names[static_cast<size_t>(part)];
 }
 
-constinit thread_local Timeline* Timeline::here_ = nullptr;
-
-Timeline::Timeline(Profile& profile) : profile_(profile), outer_(here_), threads_(threads()) {
+Timeline::Timeline(Profile& profile)
+    : profile_(profile),
+      outer_(std::exchange(Phase::current.listener, this)),
+      threads_(threads()),
+      step_(steps::last_here()) {
   constexpr size_t marks = 4096;  // stay in the second-level cache
   marks_.reserve(marks);
   first_.reserve(Profile::kept);
-  here_ = this;
   folded_ = Clock::now();
 }
 
 Timeline::~Timeline() {
   mark_phase();
-  here_ = outer_;
+  Phase::current.listener = outer_;
   profile_.take(*this);
   const std::lock_guard lock(profile_.mutex_);
   profile_.threads_.push_back({first_begin_, std::move(first_)});
 }
 
-void Timeline::begin_steps() {
+void Timeline::opened() {
   mark_phase();
   if (begun_) return;
   fold();
@@ -74,8 +64,42 @@ void Timeline::begin_steps() {
   first_begin_ = folded_;
 }
 
-void Timeline::end_step() {
-  if (!std::exchange(walked_, false)) return;
+// Ops that a tape records have marks of their own, and those of a node's backward belong to that node.
+void Timeline::called() {
+  if (Tape::active() != nullptr || !nodes_.empty()) return;
+  if (recording.scope == nullptr)
+    mark_phase();
+  else
+    mark({.name = "ops", .module = recording.scope, .part = Activity::Part::untaped});
+}
+
+void Timeline::recorded(uint64_t, const Node& node, const Tensor&, std::span<const Tensor* const>) {
+  mark(cost_of(node, Activity::Part::forward));
+}
+
+void Timeline::backward_begins() {
+  if (nodes_.empty()) mark_phase();
+  nodes_.emplace_back();
+}
+
+// A node's time has the sums of its gradients and those of other nodes, so it ends where the next one begins.
+void Timeline::walking(uint64_t, const Node& node, const Tensor&) {
+  if (nodes_.empty()) return;  // this timeline began in the backward of a node
+  if (nodes_.back()) mark(*nodes_.back());
+  nodes_.back() = cost_of(node, Activity::Part::backward);
+}
+
+void Timeline::backward_ends() {
+  if (nodes_.back()) mark(*nodes_.back());
+  nodes_.pop_back();
+  if (nodes_.empty()) ++walks_, walked_ = true;
+}
+
+// Where the phase was an optimizer's step, a step of the training ends, if a backward pass came before.
+void Timeline::phase_ends() {
+  mark_phase();
+  const uint64_t step = steps::last_here();
+  if (std::exchange(step_, step) == step || !std::exchange(walked_, false)) return;
   fold();
   for (auto& [key, totals] : totals_) totals.spent[in_steps].add(std::exchange(totals.spent[after], Spent()));
   ++steps_;
@@ -93,6 +117,11 @@ void Spent::add(const Spent& other) {
   flops += other.flops;
   bytes += other.bytes;
   thread_seconds += other.thread_seconds;
+}
+
+void Timeline::mark(const Activity& activity) {
+  marks_.push_back({activity, Clock::now()});
+  if (marks_.size() == marks_.capacity()) fold();
 }
 
 // Adds the marks to the totals.
@@ -181,31 +210,6 @@ std::string Profile::trace() {
   add(own_->first_begin_, own_->first_);
   for (const Thread& thread : threads_) add(thread.begin, thread.intervals);
   return text + "\n]}\n";
-}
-
-TimedWalk::TimedWalk() {
-  if (timeline_ == nullptr) return;
-  if (!before_) timeline_->mark_phase();
-  timeline_->in_backward = true;
-}
-
-TimedWalk::~TimedWalk() {
-  if (timeline_ == nullptr) return;
-  timeline_->in_backward = before_;
-  if (!before_) timeline_->end_walk();
-}
-
-Phase::Phase(const char* name, End end) : end_(end) {
-  if (timeline_ == nullptr) return;
-  timeline_->mark_phase();
-  before_ = std::exchange(timeline_->phase_, name);
-}
-
-Phase::~Phase() {
-  if (timeline_ == nullptr) return;
-  timeline_->mark_phase();
-  timeline_->phase_ = before_;
-  if (end_ == End::of_step) timeline_->end_step();
 }
 
 }  // namespace isobar

@@ -7,11 +7,10 @@
 // Ops run one after the other. So the end of each op is a mark on the thread's timeline, and the time since
 // the mark before belongs to that op: the intervals together are all of the time. (An op that the tape need
 // not record counts with the next one.) Without a tape the modules mark, not the ops. Other time counts
-// toward the current phase ("optimizer", "data", "evaluation"), or toward "other".
+// toward the current phase ("optimizer", "data", "evaluation"; core/phase.h), or toward "other".
 //
-// A profile sees the thread that made it, and other threads through a Timeline of their own. Without one a
-// mark costs the test of one pointer. (That pointer is no part of a tape's recording: optimizers and data
-// sets mark too, and know no tape.)
+// A profile listens to the thread that made it (tape_listener.h), and to other threads through a Timeline of
+// their own. While another listener, such as a TapeTrace, hides it, all time counts toward the phase.
 #pragma once
 
 #include <array>
@@ -20,10 +19,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
+
+#include "../core/phase.h"
+#include "tape_listener.h"
 
 namespace isobar {
 
@@ -71,7 +74,7 @@ struct ProfileResult {
 class Profile;
 
 // The marks of one thread.
-class Timeline {
+class Timeline : public TapeListener, public PhaseListener {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -81,27 +84,10 @@ class Timeline {
   Timeline(const Timeline&) = delete;
 
   // The timeline of this thread, or null.
-  static Timeline* here() { return here_; }
+  static Timeline* here() { return static_cast<Timeline*>(Phase::current.listener); }
   Profile& profile() const { return profile_; }
 
-  // Records that the time since the last mark was spent on this activity.
-  void mark(const Activity& activity) {
-    marks_.push_back({activity, Clock::now()});
-    if (marks_.size() == marks_.capacity()) fold();
-  }
-  // Records that the time since the last mark was spent on the current phase.
-  void mark_phase() { mark({.name = phase_}); }
-  // Steps begin with the first of these calls; from then on the first intervals are kept for the trace.
-  void begin_steps();
-  void end_walk() { ++walks_, walked_ = true; }
-  // An optimizer has moved the parameters: a step ends, where a backward came before.
-  void end_step();
-
-  // True in the backward of a node: ops that run there belong to that node.
-  bool in_backward = false;
-
  private:
-  friend class Phase;
   friend class Profile;
   struct Interval {
     Activity activity;
@@ -117,14 +103,28 @@ class Timeline {
     Activity last;
     std::array<Spent, stages> spent;
   };
+  void opened() override;
+  void called() override;
+  void recorded(uint64_t tape, const Node& node, const Tensor& y,
+                std::span<const Tensor* const> inputs) override;
+  void backward_begins() override;
+  void walking(uint64_t tape, const Node& node, const Tensor& dy) override;
+  void backward_ends() override;
+  void phase_ends() override;
+
+  // Records that the time since the last mark was spent on this activity, or on the current phase.
+  void mark(const Activity& activity);
+  void mark_phase() { mark({.name = Phase::current.name}); }
   void fold();
 
-  static constinit thread_local Timeline* here_;
   Profile& profile_;
-  Timeline* const outer_;
-  const char* phase_ = "other";
+  PhaseListener* const outer_;
   const int threads_;
+  // Steps begin with the first tape; from then on the first intervals are kept for the trace.
   bool begun_ = false, walked_ = false;
+  uint64_t step_;  // the last one of this thread's optimizers
+  std::vector<std::optional<Activity>>
+      nodes_;  // whose backward runs, for each backward pass, the outer first
   int64_t steps_ = 0, walks_ = 0;
   Clock::time_point folded_;       // the end of the last interval that is in the totals
   Clock::time_point first_begin_;  // the begin of first_[0]
@@ -166,33 +166,6 @@ class Profile {
   int64_t steps_ = 0, walks_ = 0;
   const Timeline::Clock::time_point begin_ = Timeline::Clock::now();
   std::unique_ptr<Timeline> own_;
-};
-
-// A walk of backward on this thread's timeline, where it has one.
-class TimedWalk {
- public:
-  TimedWalk();
-  ~TimedWalk();
-  TimedWalk(const TimedWalk&) = delete;
-
- private:
-  Timeline* const timeline_ = Timeline::here();
-  const bool before_ = timeline_ != nullptr && timeline_->in_backward;  // within another tape's walk
-};
-
-// Names what this thread does while it lives, outside of ops: "optimizer", "data", "evaluation". Null: it
-// waits for others, and its time is not counted.
-class Phase {
- public:
-  enum class End { plain, of_step };
-  [[nodiscard]] explicit Phase(const char* name, End end = End::plain);
-  ~Phase();
-  Phase(const Phase&) = delete;
-
- private:
-  Timeline* const timeline_ = Timeline::here();
-  const char* before_ = nullptr;
-  const End end_;
 };
 
 }  // namespace isobar

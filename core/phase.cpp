@@ -1,0 +1,7 @@
+#include "phase.h"
+
+namespace isobar {
+
+constinit thread_local Phase::Current Phase::current;
+
+}  // namespace isobar
