@@ -31,7 +31,7 @@ const std::map<std::string, Room>& rooms() {
       {"core", {{"core"}, {"tbb/", "dlfcn.h", "sanitizer/", "valgrind/"}}},
       {"autograd", {{"autograd", "core"}, {}}},
       {"optim", {{"optim", "core"}, {}}},
-      {"data", {{"data", "core"}, {"hdf5.h", "zlib.h", "nlohmann/", "utf8proc.h", "xxhash.h"}}},
+      {"data", {{"data", "core"}, {"dlfcn.h", "hdf5.h", "zlib.h", "nlohmann/", "utf8proc.h", "xxhash.h"}}},
       {"nn", {{"nn", "autograd", "core"}, {}}},
       {"experiments",
        {{"experiments", "nn", "autograd", "optim", "data", "core"},

@@ -258,6 +258,8 @@ Phrase own_outcome_text(const Finding& f) {
     return filled({"is open: not decided so at {} {}", "未定：{} {} 时未能如此判定"},
                   f.factors[level.factor].name, f.factors[level.factor].levels[level.level]);
   }
+  if (f.part->pooled && outcome == PartOutcome::too_few_seeds)
+    return {"is open: the sizes differ too much", "未定：各规模相差过大"};
   if (outcome == PartOutcome::not_normal)
     return text + doubts[static_cast<size_t>(doubt)] +
            filled({" ({})", "（{}）"}, mends[static_cast<size_t>(doubt)]);
@@ -333,6 +335,10 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
     if (outcome != too_few_seeds) continue;
     if (f.over) {
       needs.push_back({"more settings or seeds", "增加设置或种子"});
+      continue;
+    }
+    if (f.part->pooled) {  // its interval is wide as the sizes differ
+      needs.push_back({"more sizes", "增加规模"});
       continue;
     }
     more = true;

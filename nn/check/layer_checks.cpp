@@ -5,7 +5,6 @@
 
 #include "../../core/memory.h"
 #include "../../core/parallel.h"
-#include "../../core/raw.h"
 #include "../../core/rng.h"
 #include "../model.h"
 
@@ -24,7 +23,7 @@ bool has_unlisted_tensors(const LayerRunner& runner) {
   const auto module = runner.made();
   const size_t made = in_use();
   std::vector<Tensor> clones;
-  for (const NamedTensor& entry : named_state(*module)) clones.push_back(raw::clone(entry.tensor));
+  for (const NamedTensor& entry : named_state(*module)) clones.push_back(clone(entry.tensor));
   return made - before > in_use() - made;
 }
 
