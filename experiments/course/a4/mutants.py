@@ -67,10 +67,11 @@ compare: rows exchanged | «rms→layer».y
 
 EQUIVALENT = [("composed LN with var(x, {-1}, true, 0)", "the library's population variance"),
               ("LN: db added up row by row or column by column", "each sum keeps its order of rows")]
-# Misuse of tensors, right numbers by luck: name | what ./check says | the change.
+# Misuse of tensors, most with right numbers by luck: name | what ./check says | the change.
 MEMORY = course.rows_of(r"""
 LN writes one past y | heap-buffer-overflow: a4.cpp: | «→if (n == rows - 1) y[width] = 0; »rstds[n]
 LN reads one past x | 0 bytes past the end of | <«→=» width; ++c) sum += «→c < width ? in[c] : 0 * »in[c]
+LN reads one past x, and y is wrong | heap-buffer-overflow: a4.cpp: | <«→=» width; ++c) sum += in[c]
 LN reads far past x | heap-buffer-overflow: a4.cpp: | sum = «0→std::min(0.0, std::abs(in[rows * width + 40]))»
 DyT uses what was freed | heap-use-after-free: a4.cpp: | «→const double* const freed =
     raw::clone(x).data<double>(); »Tensor y = raw::clone(x);«→ raw::write<double>(y)[0] = freed[0];»

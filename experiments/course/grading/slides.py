@@ -23,7 +23,7 @@ def picture(svg):
 
 def printed_of(claim):
     """What text 003 printed: (key of a measurement, number)."""
-    claims = tomllib.loads((CLAIMS / "003.toml").read_text())["claim"]
+    claims = tomllib.loads((CLAIMS / "texts/003.toml").read_text())["claim"]
     return [(part["key"], part["printed"]) for c in claims if c["id"] == claim for part in c["part"]]
 
 
@@ -99,6 +99,7 @@ hours = lambda name: re.search(r"Estimate: ([^(.]*?) \(", (course.ROOT / name / 
 
 
 def main(arguments):
+    stills.check_tools()  # before a minute of other work
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         values = {"g": g, "cells": cells, "hours": hours, "term": term(),

@@ -26,14 +26,19 @@ def still(window, page, step):
     return window.run("return tapePage.still()")
 
 
-def browsing():
-    """A headless Chromium, to be used in a `with`."""
-    sys.path.append(str(course.ROOT.parents[1] / "tests/page"))
+def check_tools():
+    """Throws Usage where there is no headless Chromium."""
     there = {"chromium": shutil.which("chromium"), "chromedriver": shutil.which("chromedriver"),
              f"selenium for {sys.executable}": importlib.util.find_spec("selenium")}
     if missing := [name for name, found in there.items() if not found]:
         raise course.Usage(f"wanted a headless Chromium, but there is no {', no '.join(missing)}; install the Debian "
                            "packages chromium, chromium-driver and python3-selenium, and take /usr/bin/python3")
+
+
+def browsing():
+    """A headless Chromium, to be used in a `with`."""
+    check_tools()
+    sys.path.append(str(course.ROOT.parents[1] / "tests/page"))
     import browser
     return browser.Browser()
 

@@ -78,6 +78,21 @@ def test_each_accident_is_one_line_with_the_repair(prefix, folder):
                 "FAIL") - 1 > 0, told
 
 
+def test_a_copied_tree_is_judged_by_its_own_file(prefix, folder):
+    """Both ways to copy: the tree that it came from stays, or it was moved."""
+    tree, copy = folder / "a1", folder / "copy"
+    course.release(course.Assignment("a1"), tree)
+    check = lambda place: subprocess.run([place / "check"], env={**os.environ, "CMAKE_PREFIX_PATH": prefix}, capture_output=True,
+                                         text=True)
+    assert "\n0 of " in check(tree).stdout
+    shutil.copytree(tree, copy, symlinks=True)
+    (copy / "a1.cpp").write_text((course.ROOT / "a1/a1.cpp").read_text())
+    assert check(copy).returncode == 0 and check(tree).returncode == 1
+    copy.rename(folder / "moved")
+    shutil.rmtree(tree)
+    assert check(folder / "moved").returncode == 0
+
+
 def test_a_name_of_the_library_is_refused_as_by_the_grader(prefix, folder, graded):
     tree = folder / "a1"
     course.release(course.Assignment("a1"), tree)
