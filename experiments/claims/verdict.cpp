@@ -324,7 +324,7 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
   using enum PartOutcome;
   int64_t seeds = 0;
   std::map<std::string, double> seconds;  // by run: the most that one of its parts needs
-  bool more = false, unknown = false, busy_machine = false;
+  bool more = false, unknown = false, sizes = false, busy_machine = false;
   std::vector<Phrase> needs;
   for (const Finding* finding : findings) {
     const Finding& f = *finding;
@@ -338,7 +338,7 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
       continue;
     }
     if (f.part->pooled) {  // its interval is wide as the sizes differ
-      needs.push_back({"more sizes", "增加规模"});
+      sizes = true;
       continue;
     }
     more = true;
@@ -356,6 +356,7 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
   } else if (more) {
     needs.push_back({"more seeds", "增加种子"});
   }
+  if (sizes) needs.push_back({"more sizes", "增加规模"});
   if (busy_machine) needs.push_back({"an idle machine", "空闲的机器"});
   return charts::joined(needs, ", ");
 }
