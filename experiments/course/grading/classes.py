@@ -5,6 +5,7 @@ import course, grade, mutate, points, questions
 from folders import printable
 
 SHOWN = 20  # frequent mistakes that are printed
+SEEN = ".mutants.json"  # in --out: which tests see which mutant
 NAMED = 3   # so many mutants of the same tests, and none of them names a mistake
 FAILED = ("The grader itself failed", "The grader was ended")  # results of no grade
 FORWARDED = ["seconds", "build_seconds", "confine", "public", "questions"]
@@ -28,12 +29,13 @@ def bytes_of(path):
         return b""
 
 
-def fingerprint(arguments, submission):
-    """Changes where a submission, the course, the library, the key or an option does."""
+def fingerprint(arguments, submission=None):
+    """Changes where a submission, if one is given, the course, the library, the key or an option does."""
     name, folders = arguments.assignment.name, ["kit", "grading", arguments.assignment.name]
     files = [path for folder in folders for path in sorted((course.ROOT / folder).rglob("*")) if path.suffix in (
         ".py", ".cpp", ".h", ".md", ".cmake", ".txt")] + [course.library_of(arguments.prefix)]
-    handed_in = [submission] if submission.is_file() else [submission / file for file in (f"{name}.cpp", "answers.txt", "key")]
+    handed_in = [] if submission is None else [submission] if submission.is_file() else [
+        submission / file for file in (f"{name}.cpp", "answers.txt", "key")]
     found = hashlib.sha256(repr([questions.fingerprint(arguments.key), *words_of(arguments)]).encode())
     for path in [*files, *handed_in]:
         found.update(hashlib.sha256(path.read_bytes() if path in files else bytes_of(path)).digest())
@@ -106,8 +108,19 @@ def failing(assignment, results):
     return found
 
 
-def mutants_seen(assignment, prefix):
-    """{mutant: {call: places of cases that see it}}"""
+def mutants_seen(arguments, out):
+    """{mutant: {call: places of cases that see it}}, which takes a minute and is kept in `out`."""
+    mark = fingerprint(arguments)
+    before = kept(out / SEEN, mark)
+    if before:
+        return {label: {call: set(places) for call, places in calls.items()} for label, calls in before["seen"].items()}
+    found = run_mutants(arguments.assignment, arguments.prefix)
+    grade.write(out / SEEN, {"extra_data": {"graded": mark}, "seen": {
+        label: {call: sorted(places) for call, places in calls.items()} for label, calls in found.items()}})
+    return found
+
+
+def run_mutants(assignment, prefix):
     mutants = dict(mutate.mutants_of(assignment)[0])
     places = {case["name"]: place for place, case in enumerate(assignment.cases)}
     with tempfile.TemporaryDirectory() as folder:
@@ -118,26 +131,32 @@ def mutants_seen(assignment, prefix):
     return found
 
 
-def mistake(assignment, call, places, seen, said):
+def mistake(assignment, call, calls, seen, said):
     """A mistake in words: the mutants that the same tests of a function see, or, where these are none or many, its
-    first test that fails, and how a program ended there."""
-    alike, ended = [label for label, calls in seen.items() if calls.get(call) == places], said.startswith("the program")
+    first test that fails, and how a program ended there. Where all of its tests fail, which any gross mistake does, a
+    mutant is named if tests of other functions fail, too, and are just those that see it."""
+    places = calls[call]
+    whole = {place for place, case in enumerate(assignment.cases) if case["call"] == call and case["error"] is None}
+    alike = [label for label, theirs in seen.items() if theirs.get(call) == places and (
+        not whole <= places or theirs == calls and len(calls) > 1)]
+    ended = said.startswith("the program")
     if 0 < len(alike) <= NAMED and not ended:
         return f"{call}: {' or '.join(alike)}"
     return f"{call}: wrong in '{assignment.cases[min(places)]['name']}'" + (
         f": {re.sub(r':? [^ ]*[.]cpp.*', '', said)}" if ended else "")
 
 
-def mistakes_of(assignment, prefix, graded):
+def mistakes_of(arguments, graded, out):
     """{label: its mistakes}"""
+    assignment = arguments.assignment
     wrong = {label: failing(assignment, results) for label, results in graded.items()}
-    seen = mutants_seen(assignment, prefix) if any(wrong.values()) and not assignment.checker else {}
+    seen = mutants_seen(arguments, out) if any(wrong.values()) and not assignment.checker else {}
     found = {}
     for label, calls in wrong.items():
         said = lambda places: graded[label]["tests"][min(places)]["output"].partition("\n")[0].partition(": ")[2]
         whole = graded[label]["output"].splitlines()[0].rstrip(":")
         found[label] = [] if was_run(graded[label]) else [whole]
-        found[label] += [mistake(assignment, call, places, seen, said(places)) for call, places in calls.items()]
+        found[label] += [mistake(assignment, call, calls, seen, said(places)) for call, places in calls.items()]
     return found
 
 
@@ -193,11 +212,11 @@ def main(arguments):
                 graded[label] = before or json.loads(place.read_text())
             score = f"{graded[label]['score']:g} points" if label in graded else f"not graded: {wrong[label]}"
             print(printable(f"{label}: {score}{' (graded before)' if before else ''}"), flush=True)
-    mistakes = mistakes_of(assignment, arguments.prefix, graded)
+    mistakes = mistakes_of(arguments, graded, out)
     (out / "class.csv").write_text(table(assignment, submissions, graded, wrong, mistakes))
     print(f"{out / 'class.csv'}: {len(graded)} graded, {len(submissions) - len(graded)} not")
     told = collections.Counter(mistake for found in mistakes.values() for mistake in set(found))
-    for text, count in told.most_common(SHOWN):
+    for text, count in sorted(told.items(), key=lambda item: (-item[1], item[0]))[:SHOWN]:
         print(printable(f"{count} of {len(graded)}: {text}"))
     for student, count in collections.Counter(results["extra_data"].get("student") for results in graded.values()).items():
         if student and count > 1:

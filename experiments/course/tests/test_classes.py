@@ -57,17 +57,33 @@ def test_a_class_is_graded_into_one_table_and_goes_on_where_it_was_killed(trees,
             lines = json.loads((out / f"{label}.json").read_text())["output"].splitlines()
             assert ("tasks 2, 3, 4 and 5 not begun, 90 points" in lines) == (label == "dan")
             assert ("task 1: 6 of 6 pass, 10 of 10 points" in lines) == (label != "eve"), lines
-    # What is handed in anew is graded anew, and nothing else.
+    # What is handed in anew is graded anew, and nothing else; no mutant is run again.
+    seen, printed = (out / classes.SEEN).stat().st_mtime_ns, re.findall(r"(?m)^\d of \d: .*", done.stdout)
     (trees / "dan/a1.cpp").write_text((course.ROOT / "a1/a1.cpp").read_text())
     (trees / "=fay").rmdir()
     done = subprocess.run(command(trees, prefix), capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.count("(graded before)") == 4 and "dan: 100 points\n" in done.stdout
+    assert (out / classes.SEEN).stat().st_mtime_ns == seen and re.findall(r"(?m)^\d of \d: .*", done.stdout) == printed
 
 
 def test_names_that_cannot_be_told_apart_and_options_of_one_student_are_refused(trees, prefix):
     for words, more, said in [(["--student", "ada"], [], "wanted none of --student"), ([], [trees / "ada/a1.cpp"], "of different names")]:
         done = subprocess.run(command(trees, prefix, *words, more=more), capture_output=True, text=True)
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_where_all_tests_of_a_function_fail_a_mutant_is_named_that_other_functions_show():
+    a12 = course.Assignment("a12")
+    places = {place for place, case in enumerate(a12.cases) if case["call"] == "instance_norm" and case["error"] is None}
+    some = {min(places)}
+    seen = {"instances: in place": {"instance_norm": places}, "another": {"instance_norm": some}}
+    named = lambda calls: classes.mistake(a12, "instance_norm", calls, seen, "")
+    assert named({"instance_norm": places}).startswith("instance_norm: wrong in '")
+    assert named({"instance_norm": places, "batch_norm": {0}}).startswith("instance_norm: wrong in '")
+    assert named({"instance_norm": some}) == "instance_norm: another"
+    # Of other functions just those tests that see it fail: it is named.
+    seen["instances: in place"]["batch_norm"] = {0}
+    assert named({"instance_norm": places, "batch_norm": {0}}) == "instance_norm: instances: in place"
 
 
 def test_no_cell_is_a_formula():

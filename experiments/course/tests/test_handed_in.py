@@ -300,12 +300,16 @@ def test_the_printed_commands_are_run_in_their_order_and_a_right_submission_gets
     for words in printed(document):
         command.parser_of(words[0]).parse_args(words[1:])
     commands = [words for words in printed(document) if words[0] in RUN]
-    assert [words[0] for words in commands[:2]] == ["release", "grade"], commands
+    assert [words[0] for words in commands if "$n" not in words][:2] == ["release", "grade"], commands
     asked = []
     for verb, name, *words in commands:
         trees = [str(tree), str(folder / "copy")]
         words = [word for given in words for word in {"DIR/*": trees, "SUBMISSION": trees[:1], f"/tmp/{name}": trees[:1], "DIR": [
             prefix if verb != "release" else trees[0]], "/opt/isobar": [prefix]}.get(given, [given])]
+        if "$n" in words:  # in a loop of the shell
+            run([verb, name, *(word.replace("$n", "ada") for word in words)])
+            assert (folder / "class/ada/key").read_text().startswith("ada\n")
+            continue
         if verb == "release":
             run([verb, name, *words])
             shutil.copy(course.ROOT / name / f"{name}.cpp", tree)
@@ -325,6 +329,12 @@ def test_the_printed_commands_are_run_in_their_order_and_a_right_submission_gets
         else:
             results = json.loads((folder / "results.json").read_text())
             assert results["score"] == 100 + len(asked) and ("those of NAME." in results["output"]) == bool(asked)
+
+
+def test_release_says_where_no_questions_are_drawn(folder):
+    said = lambda name: subprocess.run([course.ROOT / "course", "release", name, folder / name, "--student", "ada"], check=True,
+                                       stdout=subprocess.PIPE, text=True).stdout
+    assert "a12 has no written questions" in said("a12") and "no written questions" not in said("a4")
 
 
 def test_a_tree_names_the_student_where_the_command_does_not(folder, handed_in, prefix):
@@ -358,7 +368,11 @@ def test_the_plan_of_the_term_names_what_exists():
     shares = re.search(r"(?s)a1 to a6 (\d+) % each, a12 (\d+), a7 (\d+), a8 (\d+), one of a9 to a11 (\d+), written questions (\d+), three\s"
                        r"lines of one's own defended (\d+)\.", text)
     assert 6 * int(shares[1]) + sum(map(int, shares.groups()[1:])) == 100
+    shares = re.search(r"(?s)a1, a2, a4 and a6 (\d+) % each, a7 (\d+) \(of its (\d+) points\), a8 (\d+), written questions (\d+), three lines\n"
+                       r"of one's own defended (\d+)\.", text)
+    assert 4 * int(shares[1]) + sum(int(shares[n]) for n in (2, 4, 5, 6)) == 100
     a7 = course.Assignment("a7").points
+    assert int(shares[3]) == a7[1] + a7[2] + a7[4]
     assert f"tasks 1, 2 and 4, backward functions too, are {a7[1] + a7[2] + a7[4]} of its points" in " ".join(text.split())
 
 
