@@ -4,7 +4,7 @@ const words = {
   en: {
     title: "Which printed values are true?",
     lead: (claims, texts, seeds, own) => `${claims === 1 ? "One claim" : `${claims} claims`}${own ? "" : " about normalization in deep networks"}, from ${texts}. `
-      + `Claims that this machine can measure are measured, with ${seeds}.`,
+      + `Claims that a small machine (two cores) can measure are measured, with ${seeds}.`,
     texts: (n) => (n === 1 ? "one text" : `${["", "", "two", "three", "four", "five", "six"][n] ?? n} texts`),
     papers: (n) => (n === 0 ? " and a chapter on five papers"
       : `, a chapter on five papers, and ${["", "one paper", "two papers", "three papers", "four papers"][n] ?? `${n} papers`}`),
@@ -27,7 +27,7 @@ const words = {
       proof: "an identity or a count, which can fail only by a bug in the program; those that are true are folded into one line",
       source: "a text was read", measured: "by the values of seeds",
       "measured here": "by the values of seeds, in runs that were made for this page",
-      "kept value": "by the values of seeds, in an earlier full run, whose values come with Isobar", "any net": "of functions, whatever the net",
+      "kept value": "by the values of seeds, in an earlier full run, whose values come with Isobar", "any net": "holds for all nets",
       "before training": "of nets that were not trained", "this CPU": "of times on this machine",
       "small nets, many settings": "of nets that were trained; the settings together decide",
       "small nets, one setting": "of nets that were trained; the row has their size and setting",

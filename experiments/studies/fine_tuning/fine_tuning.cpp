@@ -1,4 +1,4 @@
-// Do norm-free language models train as well as one with norms, and fine-tune worse?
+// Do language models without norms train as well as one with norms, but fine-tune worse?
 //
 // Claim (source 004): replacements of normalization such as SkipInit, ReZero and Fixup come level in some
 // respects and fall short in others, "pretraining is passable, fine-tuning is worse" (F22).
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
   Config config;
   return run_program(
       {.name = "fine_tuning",
-       .about = "Do norm-free language models train as well as one with norms, and fine-tune worse?",
+       .about = "Do language models without norms train as well as one with norms, but fine-tune worse?",
        .example = "fine_tuning --nets pre.none,post.rmsnorm --seeds 3",
        .page = "studies/fine_tuning/README.md",
        .trained =
