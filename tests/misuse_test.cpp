@@ -341,7 +341,7 @@ std::vector<Misuse> of_dimensions() {
                            "max_pool2d: kernel_size must be one number, or one for each of 2 dimensions, got 3"}};
   for (const auto& [name, op] : ops)
     for (const int dim : {2, -3})
-      all.push_back({[op, dim] { op(f32(2, 3), dim); },
+      all.push_back({[op = op, dim] { op(f32(2, 3), dim); },
                      fmt::format("{}: [2, 3] has no dimension {}; wanted -2 to 1", name, dim)});
   return all;
 }
