@@ -60,10 +60,10 @@ TEST_CASE("a median over seeds of which most overflowed is infinite, in table, c
 TEST_CASE("blog8 says what the source prints, and compares our medians with PyTorch's ranges") {
   const ScopedVariable wide("COLUMNS", "120");
   const StudyRun run("decay_study", "--preset blog8 --seeds 20");
-  CHECK(holds(
-      run.outcome.out,
-      "Claim D01 of source 003: table 2.1, of the listing's net (8 layers of width 512 with ReLU): std after each layer, 0.8932 … 0.0163; the last row alone is D41\n"
-      "Verdict: false\n"));
+  CHECK(holds(run.outcome.out,
+              "Claim D01 of source 003: table 2.1, of the listing's net (8 layers of width 512 with ReLU): "
+              "std after each layer, 0.8932 … 0.0163; the last row alone is D41\n"
+              "Verdict: false\n"));
   CHECK(holds(run.outcome.out,
               "Claim D06 of source 003: table 2.3: gradient norms 0.000012 … 0.432156\n"
               "Verdict: false\n"));

@@ -1,7 +1,7 @@
 // Does a comparison of small nets hold for larger ones, and under another optimizer?
 //
 // Claims: every verdict on trained language models gets a reach from here. Norms do alike (000 A13, A14; 002 C08; 003
-// D21, D23, D48); elementwise layers replace them or do not (004 F08, F20, F24; 006 DyT; 007 Derf); norm and optimizer
+// D21, D23); elementwise layers replace them or do not (004 F08, F20, F24; 006 DyT; 007 Derf); norm and optimizer
 // are coupled (008); removing LayerNorm helps with few tokens a parameter and hurts with many (009).
 //
 // Contestants climb a ladder of rungs, each of twice the compute of the one before, width and steps growing together;

@@ -2,7 +2,7 @@
 //
 // Claims: RMSNorm does as well as LayerNorm (sources 000 A13, 002 C08 and 003 D23, D21) or better (001 B18),
 // as centring contributes little (000 A14); norms allow higher rates and learn in fewer steps (001 B14); deep
-// Transformers cannot be trained without (003 D10); controlling the variance alone is enough (003 D48);
+// Transformers cannot be trained without (003 D10);
 // pre-norm allows higher rates and more layers than post-norm, which needs warm-up (003 D29, D36); DyT with
 // an explicit √d may be better (004 F08) and keeps the signal from exploding (004 F12); no elementwise
 // function beats normalization (004 F20) nor replaces it (004 F24).
