@@ -194,7 +194,7 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   table.allow({"says",     "says_zh", "run",    "key",       "rule",         "log",       "at_most",
                "at_least", "between", "equals", "within",    "about",        "better",    "as_good",
                "printed",  "why",     "why_zh", "full_only", "reach",        "reach_run", "control",
-               "pooled",   "minus",   "plus",   "over",      "equal_within", "settings"});
+               "pooled",   "minus",   "plus",   "over",      "equal_within", "settings",  "experiment"});
   Part part;
   part.says = table.phrase("says");
   part.run = table.text("run");
@@ -206,6 +206,7 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   read_bounds(table, part);
   part.full_only = table.flag("full_only");
   part.control = table.flag("control");
+  part.experiment = table.text_or("experiment", "");
   part.pooled = table.flag("pooled");
   check_pooled(table, part);
   part.settings = table.flag("settings");
@@ -217,6 +218,20 @@ Part part_of(TomlTable& table, const std::vector<RunSpec>& runs) {
   if (part.predicate.rule == Rule::time && run.study != "norm_speed")
     table.refuse(table.line_of("rule"), "rule: time is for the quotients of times of norm_speed; take mean");
   return part;
+}
+
+// A misspelled name would leave a control without parts, or parts without their control, in silence.
+void check_experiments(const TomlTable& table, const Claim& claim) {
+  for (const Part& part : claim.parts) {
+    const auto is_its_other_half = [&](const Part& other) {
+      return other.run == part.run && other.experiment == part.experiment && other.control != part.control;
+    };
+    if (!part.experiment.empty() && std::ranges::none_of(claim.parts, is_its_other_half))
+      table.refuse(part.line, fmt::format("experiment: '{}' of run {} has {}; give {} the same name",
+                                          one_line(part.experiment), part.run,
+                                          part.control ? "a control and no other part" : "no control",
+                                          part.control ? "its parts" : "its control"));
+  }
 }
 
 // Small letters, and one blank for any white space: a quotation is compared as it reads.
@@ -329,6 +344,7 @@ Claim claim_of(TomlTable& table, const TomlTable& source, const ClaimFile& file)
     claim.parts.push_back(part_of(part, file.runs));
   }
   refuse_alone(table, std::ranges::any_of(claim.parts, [](const Part& part) { return !part.reach.empty(); }));
+  check_experiments(table, claim);
   for (TomlTable& passage :
        table.tables("passage", "claim.passage", fmt::format("a passage of claim {}", claim.id)))
     claim.passages.push_back(passage_of(passage));

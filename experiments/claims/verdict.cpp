@@ -143,15 +143,22 @@ int64_t sharing(const Claim& claim, const Part& part) {
   });
 }
 
-// A run whose control fails cannot tell: no other part of that run counts.
-void drop_invalid_runs(std::vector<Finding>& findings) {
+// Does this control speak of this part? Of the whole run, if it names no experiment.
+bool bears_on(const Part& control, const Part& part) {
+  return control.run == part.run && (control.experiment.empty() || control.experiment == part.experiment);
+}
+
+// An experiment whose control fails cannot tell: no other part of it counts.
+void drop_invalid_experiments(std::vector<Finding>& findings) {
   using enum PartOutcome;
-  std::set<std::string> invalid;
-  for (const Finding& f : findings)
-    if (const PartOutcome outcome = f.reading.outcome;
-        f.part->control && f.not_run.empty() && (outcome == fails || outcome == equal || outcome == depends))
-      invalid.insert(f.part->run);
-  for (Finding& f : findings) f.counts = f.part->control || !invalid.contains(f.part->run);
+  const auto invalid = [&](const Part& part) {
+    return std::ranges::any_of(findings, [&](const Finding& f) {
+      const PartOutcome outcome = f.reading.outcome;
+      return f.part->control && f.not_run.empty() && bears_on(*f.part, part) &&
+             (outcome == fails || outcome == equal || outcome == depends);
+    });
+  };
+  for (Finding& f : findings) f.counts = f.part->control || !invalid(*f.part);
 }
 
 // What all settings together do not decide, or were not asked for, takes nothing from what one setting decides.
@@ -272,7 +279,9 @@ Phrase own_outcome_text(const Finding& f) {
 Phrase outcome_text(const Finding& f) {
   const Phrase text = own_outcome_text(f);
   if (f.counts) return text;
-  if (f.set_aside) return text + Phrase{"; not counted: one setting decides", "；不计入：由一种设置判定"};
+  if (f.set_aside)
+    return text +
+           Phrase{"; not counted: the parts in one setting count", "；不计入：计入的是一种设置下的部分"};
   return text +
          Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
 }
@@ -312,8 +321,7 @@ Phrase reason_of(const Judged& judged) {
   if (!lacking.empty()) reasons = lacking;
   for (const Passage& passage : claim.passages) reasons.push_back(passage.reading);
   if (!claim.test.empty())
-    reasons.push_back(
-        filled({"an identity, checked by the test “{}”", "恒等式，由测试“{}”检查"}, claim.test));
+    reasons.push_back(filled({"checked by the test “{}”", "由测试“{}”检查"}, claim.test));
   if (!claim.note.en.empty())
     reasons.push_back(claim.parts.empty() ? claim.note : Phrase{"left out", "未涉及"} + ": " + claim.note);
   return charts::joined(reasons, "; ");
@@ -324,7 +332,7 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
   using enum PartOutcome;
   int64_t seeds = 0;
   std::map<std::string, double> seconds;  // by run: the most that one of its parts needs
-  bool more = false, unknown = false, sizes = false, busy_machine = false;
+  bool more = false, unknown = false, sizes = false, busy_machine = false, fixed = true;
   std::vector<Phrase> needs;
   for (const Finding* finding : findings) {
     const Finding& f = *finding;
@@ -344,6 +352,7 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
     more = true;
     unknown |= f.needed == 0;
     seeds = std::max(seeds, f.needed);
+    fixed &= f.part->of_ladder;
     if (f.seeds.n > 0 && !f.part->of_ladder)  // whose rungs get no new seeds
       seconds[f.part->run] = std::max(
           seconds[f.part->run], f.seconds * static_cast<double>(f.needed) / static_cast<double>(f.seeds.n));
@@ -351,7 +360,10 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
   double all_seconds = 0;
   for (const auto& [run, most] : seconds) all_seconds += most;
   if (more && seeds > 0 && !unknown) {
-    needs.push_back(filled({"about {} seeds", "约 {} 个种子"}, seeds));
+    needs.push_back(
+        filled(fixed ? Phrase{"about {} seeds, which the ladder does not get", "约 {} 个种子（该梯不再增加）"}
+                     : Phrase{"about {} seeds", "约 {} 个种子"},
+               seeds));
     if (all_seconds > 0) needs.push_back(filled({"{} min", "{} 分钟"}, std::ceil(all_seconds / 60)));
   } else if (more) {
     needs.push_back({"more seeds", "增加种子"});
@@ -415,7 +427,16 @@ Phrase within_margins(const std::vector<const Finding*>& findings) {
 
 Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& findings) {
   using enum PartOutcome;
-  const std::vector<const Finding*> valid = bearing(findings);
+  std::vector<const Finding*> valid = bearing(findings);
+  // Of an experiment of its own, an open control leaves its parts open, and no others.
+  const std::vector<const Finding*> controls = open_controls(findings);
+  const size_t all_valid = valid.size();
+  std::erase_if(valid, [&](const Finding* f) {
+    return std::ranges::any_of(controls, [&](const Finding* control) {
+      return !control->part->experiment.empty() && bears_on(*control->part, *f->part);
+    });
+  });
+  const bool waits = valid.size() < all_valid;
   const auto count = [&](PartOutcome outcome) {
     return std::ranges::count_if(
         valid, [&](const Finding* f) { return f->not_run.empty() && f->reading.outcome == outcome; });
@@ -436,15 +457,18 @@ Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& finding
   if (lacks(false)) return todays_verdict("not run here");
   if (lacks(true)) return todays_verdict("needs the full run");
   if (as_a_whole && count(equal) > 0) return wrong;
-  if (const std::vector<const Finding*> controls = open_controls(findings); !controls.empty())
+  if (std::ranges::any_of(controls, [](const Finding* f) { return f->part->experiment.empty(); }))
     return {"open", what_ends(controls)};
   if (count(depends) > 0) return {"depends", on_factors(valid)};
   if (count(holds) > 0 && count(fails) + count(equal) > 0) return {"depends", on_what(claim)};
-  if (valid.empty() && !findings.empty())
+  if (all_valid == 0 && !findings.empty())
     return {"not tested", {"the control of its experiment does not hold", "其实验的对照不成立"}};
   // What may be so somewhere is so where it was found, whatever it is elsewhere.
   if (claim.may && count(holds) > 0) return {"true"};
-  if (count(busy) + count(not_normal) + count(too_few_seeds) > 0) return {"open", what_ends(valid)};
+  if (waits || count(busy) + count(not_normal) + count(too_few_seeds) > 0) {
+    if (waits) std::ranges::copy(controls, std::back_inserter(valid));
+    return {"open", what_ends(valid)};
+  }
   if (count(holds) == all) return {"true"};
   return count(equal) == all ? Verdict{"no difference", within_margins(valid)} : wrong;
 }
@@ -668,7 +692,7 @@ Judged judge(const Claim& claim, const Runs& runs) {
     judged.findings.push_back(find(part, runs, sharing(claim, part)));
     judged.findings.back().reaches = reaches_of(part, runs);
   }
-  drop_invalid_runs(judged.findings);
+  drop_invalid_experiments(judged.findings);
   drop_undecided_settings(judged.findings);
   // Of a result that is another text's nothing is true where that text has no such result, whatever our nets do.
   const Verdict verdict = !claim.no_source.en.empty()

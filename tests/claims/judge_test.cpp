@@ -115,6 +115,35 @@ TEST_CASE("a control that fails takes the parts of its run away, and is no part 
   CHECK(holds(judge(claim, runs).reason.en, "a: holds; not counted: a control of this run does not hold"));
 }
 
+TEST_CASE("a control with an experiment speaks of the parts of this experiment alone") {
+  Claim claim = claim_of({"a", "control of a", "b", "control of b"}, {Rule::mean, 0, infinity, false});
+  for (const size_t i : {1, 3}) claim.parts[i].control = true;
+  for (const size_t i : {0, 1}) claim.parts[i].experiment = "A";
+  for (const size_t i : {2, 3}) claim.parts[i].experiment = "B";
+  Runs runs;
+  const std::vector<double> undecided{-1, 2, 0.5};
+  const auto judged = [&](double a, double control_of_a, double b, double control_of_b) {
+    const double values[] = {a, control_of_a, b, control_of_b};
+    for (size_t i = 0; i < 4; ++i)
+      runs.summaries["r"]["measured"][claim.parts[i].key] =
+          values[i] == 0 ? to_json(spread_of(undecided)) : seeds_about(claim.parts[i], values[i]);
+    return judge(claim, runs);
+  };
+  CHECK(judged(1, 1, 1, 1).verdict == "true");
+  CHECK(judged(1, 1, -1, 1).verdict == "depends");
+  // A control that fails takes the parts of its own experiment away, and no others.
+  CHECK(judged(1, 1, -1, -1).verdict == "true");
+  CHECK(judged(1, -1, -1, -1).verdict == "not tested");
+  // An open one leaves them open: what the other experiment says is not the whole, but two that differ do.
+  CHECK(judged(1, 1, 1, 0).verdict == "open");
+  CHECK(judged(1, 1, -1, 0).verdict == "open");
+  CHECK(judged(1, 0, 1, 0).verdict == "open");
+  // Without an experiment an open control leaves all open, as one that fails takes all away.
+  for (Part& part : claim.parts) part.experiment = "";
+  CHECK(judged(1, 1, -1, 0).verdict == "open");
+  CHECK(judged(1, 1, -1, -1).verdict == "not tested");
+}
+
 TEST_CASE("a control of equal nets cannot tell nets apart, and takes the parts of its run away") {
   Claim claim = claim_of({"a", "control"}, {Rule::mean, just_above(0), infinity, false, 0.5});
   claim.parts[1].control = true;

@@ -243,7 +243,7 @@ TEST_CASE("a verdict over settings says on what it depends") {
   CHECK(open.where == "small nets, one setting");
   CHECK(deciding_part(open) == &open.findings[1]);
   CHECK(to_json(open)["parts"][0]["outcome_text"].get<std::string>().ends_with(
-      "; not counted: one setting decides"));
+      "; not counted: the parts in one setting count"));
   CHECK(with_one_setting([](size_t) { return 1.0; }).verdict == "true");
   CHECK(verdict_text(with_one_setting([](size_t) { return -1.0; })) == "depends: on the part");
   CHECK(verdict_text(with_one_setting([&](size_t i) { return muon(i) ? 1.0 : -1.0; })) ==

@@ -289,10 +289,9 @@ int main(int argc, char** argv) {
                    "{deep_learning_rates}",
              .zh =
                  "{deep_layers} 块、宽 {widths}，在{corpus}上训练 {deep_steps} 步，学习率 {deep_learning_rates}"},
-            {.en = "{n_layer} blocks of width {widths}, {steps} steps on {corpus}, best rate of "
+            {.en = "{n_layer} blocks of width {widths}, {steps} steps on {corpus}, rate from "
                    "{learning_rates}",
-             .zh =
-                 "{n_layer} 块、宽 {widths}，在{corpus}上训练 {steps} 步，学习率取 {learning_rates} 中最佳"}},
+             .zh = "{n_layer} 块、宽 {widths}，在{corpus}上训练 {steps} 步，学习率取自 {learning_rates}"}},
        .presets =
            {{"quick", "eleven nets of 4 blocks at one learning rate; pre against post in 16 blocks"},
             {"full", "four learning rates and more, more seeds at the best one",

@@ -340,9 +340,9 @@ int main(int argc, char** argv) {
        .trained =
            {{.en =
                  "{n_layer} blocks of width {width}, {steps} or {long_steps} steps in sixteen settings, each "
-                 "net at its own best rate",
+                 "net at its own best rate of {steps} steps",
              .zh =
-                 "{n_layer} 块、宽 {width}，在十六种设置下训练 {steps} 或 {long_steps} 步，每个网络取各自最佳学习率"}},
+                 "{n_layer} 块、宽 {width}，在十六种设置下训练 {steps} 或 {long_steps} 步，每个网络取各自 {steps} 步的最佳学习率"}},
        .presets =
            {{"quick", "two nets, short trainings"},
             {"full", "eleven nets, 250 or 750 steps, five seeds",

@@ -63,7 +63,7 @@ std::vector<Cell> Point::wanted(double enough, int64_t seeds) const {
   };
   close(found->low, found->below);
   close(found->high, found->above);
-  std::ranges::sort(cells, {}, [](const Cell& cell) { return std::pair(cell.octave, cell.seed); });
+  std::ranges::sort(cells, {}, [](const Cell& of) { return std::pair(of.octave, of.seed); });
   const auto same = [](const Cell& a, const Cell& b) { return a.octave == b.octave && a.seed == b.seed; };
   cells.erase(std::unique(cells.begin(), cells.end(), same), cells.end());
   return cells;
