@@ -161,6 +161,21 @@ void drop_invalid_experiments(std::vector<Finding>& findings) {
   for (Finding& f : findings) f.counts = f.part->control || !invalid(*f.part);
 }
 
+// The seeds do not decide it: whether its experiment can tell is not known.
+bool is_open_control(const Finding& f) {
+  using enum PartOutcome;
+  const PartOutcome outcome = f.reading.outcome;
+  return f.part->control && f.counts && f.not_run.empty() && outcome != holds && outcome != fails &&
+         outcome != equal && outcome != depends;
+}
+
+// Of an experiment of its own, an open control leaves its parts open, and no others.
+void wait_for_controls(std::vector<Finding>& findings) {
+  for (const Finding& control : findings)
+    if (is_open_control(control) && !control.part->experiment.empty())
+      for (Finding& f : findings) f.waits |= !f.part->control && bears_on(*control.part, *f.part);
+}
+
 // What all settings together do not decide, or were not asked for, takes nothing from what one setting decides.
 void drop_undecided_settings(std::vector<Finding>& findings) {
   using enum PartOutcome;
@@ -278,6 +293,7 @@ Phrase own_outcome_text(const Finding& f) {
 // The same, and "; not counted: …" where its run is not valid.
 Phrase outcome_text(const Finding& f) {
   const Phrase text = own_outcome_text(f);
+  if (f.waits) return text + Phrase{"; open, as its control is", "；未定，因其对照未定"};
   if (f.counts) return text;
   if (f.set_aside)
     return text +
@@ -381,15 +397,10 @@ std::vector<const Finding*> bearing(const std::vector<Finding>& findings) {
   return valid;
 }
 
-// Controls that the seeds do not decide: whether these experiments can tell is not known.
 std::vector<const Finding*> open_controls(const std::vector<Finding>& findings) {
-  using enum PartOutcome;
   std::vector<const Finding*> open;
   for (const Finding& f : findings)
-    if (const PartOutcome outcome = f.reading.outcome; f.part->control && f.counts && f.not_run.empty() &&
-                                                       outcome != holds && outcome != fails &&
-                                                       outcome != equal && outcome != depends)
-      open.push_back(&f);
+    if (is_open_control(f)) open.push_back(&f);
   return open;
 }
 
@@ -428,15 +439,9 @@ Phrase within_margins(const std::vector<const Finding*>& findings) {
 Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& findings) {
   using enum PartOutcome;
   std::vector<const Finding*> valid = bearing(findings);
-  // Of an experiment of its own, an open control leaves its parts open, and no others.
   const std::vector<const Finding*> controls = open_controls(findings);
-  const size_t all_valid = valid.size();
-  std::erase_if(valid, [&](const Finding* f) {
-    return std::ranges::any_of(controls, [&](const Finding* control) {
-      return !control->part->experiment.empty() && bears_on(*control->part, *f->part);
-    });
-  });
-  const bool waits = valid.size() < all_valid;
+  const bool nothing_left = valid.empty();
+  const bool waits = std::erase_if(valid, &Finding::waits) > 0;
   const auto count = [&](PartOutcome outcome) {
     return std::ranges::count_if(
         valid, [&](const Finding* f) { return f->not_run.empty() && f->reading.outcome == outcome; });
@@ -461,7 +466,7 @@ Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& finding
     return {"open", what_ends(controls)};
   if (count(depends) > 0) return {"depends", on_factors(valid)};
   if (count(holds) > 0 && count(fails) + count(equal) > 0) return {"depends", on_what(claim)};
-  if (all_valid == 0 && !findings.empty())
+  if (nothing_left && !findings.empty())
     return {"not tested", {"the control of its experiment does not hold", "其实验的对照不成立"}};
   // What may be so somewhere is so where it was found, whatever it is elsewhere.
   if (claim.may && count(holds) > 0) return {"true"};
@@ -694,6 +699,7 @@ Judged judge(const Claim& claim, const Runs& runs) {
   }
   drop_invalid_experiments(judged.findings);
   drop_undecided_settings(judged.findings);
+  wait_for_controls(judged.findings);
   // Of a result that is another text's nothing is true where that text has no such result, whatever our nets do.
   const Verdict verdict = !claim.no_source.en.empty()
                               ? Verdict{"false", {"its source has no such result", "其出处没有这样的结果"}}

@@ -39,6 +39,7 @@ struct Finding {
   std::vector<int64_t> looks = {};  // at how many seeds this value was looked at, now and before, increasing
   Phrase warning = {};              // of far_miss
   bool counts = true;               // false where a control of its run does not hold
+  bool waits = false;               // the control of its experiment is open
   bool set_aside = false;  // over settings and not decided, beside parts of one setting: it does not count
   bool mistaken = false;   // not_run is a mistake of the file
   bool at_full_scale = false;  // its value is measured at the full scale alone, and this run was a quick one

@@ -138,6 +138,7 @@ TEST_CASE("a control with an experiment speaks of the parts of this experiment a
   CHECK(judged(1, 1, 1, 0).verdict == "open");
   CHECK(judged(1, 1, -1, 0).verdict == "open");
   CHECK(judged(1, 0, 1, 0).verdict == "open");
+  CHECK(holds(judged(1, 1, 1, 0).reason.en, "b: holds; open, as its control is"));
   // Without an experiment an open control leaves all open, as one that fails takes all away.
   for (Part& part : claim.parts) part.experiment = "";
   CHECK(judged(1, 1, -1, 0).verdict == "open");
