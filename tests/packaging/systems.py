@@ -36,7 +36,7 @@ cd /isobar
 export HOME=/root CXX=$1
 . .ci/common.sh
 install_missing $packages >/dev/null 2>&1
-echo "version $($CXX --version | sed -n '1s/ *(.*) */ /p')"
+echo "version $($CXX --version | sed -n '1{s/ *([^)]*) */ /;p}')"
 for package in cmake libhdf5-dev libfmt-dev libtbb-dev libopenblas-dev libspdlog-dev nlohmann-json3-dev; do
   echo "version $package $(dpkg-query --show --showformat='${Version}' $package)"
 done
