@@ -7,8 +7,9 @@
 
 Both run in processes of their own, in turn, `rounds` times; a row has the medians over the rounds, of
 either's time and of the ratio of two that ran next to each other, with the smallest and the largest ratio.
-PyTorch gets the environment (see environments) and the variant (see torch_cases.variants: kinds of AdamW,
-torch.compile where it has it) that the first round finds fastest. OPENBLAS_CORETYPE is unset for both."""
+PyTorch gets the environment (see environments) and the variant (see torch_cases.variants: kinds of AdamW, of
+attention and of RMSNorm, op by op or by torch.compile) that a search before the rounds finds fastest; the row names
+it. OPENBLAS_CORETYPE is unset for both."""
 import argparse
 import dataclasses
 import json
@@ -97,31 +98,60 @@ class Torch:
         start = time.perf_counter()
         result = self.run(work.case, *work.flags(), *variant, settings=settings)
         if work.case.startswith("process_"):
-            result["median_ms"] = 1e3 * (time.perf_counter() - start)
+            result["median_ms"] = result["min_ms"] = 1e3 * (time.perf_counter() - start)
         return result
 
-    def variants(self, work):
-        """Lists of flags: those that --torch asks for."""
-        all_of_them = self.run(work.case, "--variants", settings=self.environments(1)[0])
-        wanted = {"eager": [False], "compiled": [True], "best": [False, True]}[self.how]
-        return [variant for variant in all_of_them if ("--compile" in variant) in wanted]
-
     def fastest(self, work):
-        """(environment, variant): the fastest environment, and in it the fastest variant. None where there is none."""
-        def milliseconds(choice):
+        """The fastest Choice op by op and by torch.compile, and so the fastest of both, as --torch asks for. None where
+        there is none. First the fastest environment, then flag by flag the fastest value."""
+        known = self.run(work.case, "--variants", settings=self.environments(1)[0])
+        ways = {"eager": ["eager"], "compiled": ["compiled"], "best": ["eager", "compiled"]}[self.how]
+        if not known["compile"]:
+            ways = [way for way in ways if way == "eager"]
+        found = [self.fastest_way(work, way, known["flags"]) for way in ways]
+        if not found:
+            return None
+        best = min(found, key=lambda choice: choice.milliseconds)
+        best.searched = {choice.way: choice.milliseconds for choice in found}
+        return best
+
+    def fastest_way(self, work, way, flags):
+        short = dataclasses.replace(work, repetitions=2)
+
+        def timed(settings, values):
+            choice = Choice(way, settings, values)
             try:
-                return self.measure(short, *choice)["median_ms"]
+                choice.milliseconds = self.measure(short, settings, choice.flags())["min_ms"]
             except ChildFailed as failure:  # as torch.compile's code for AVX-512 does beside kernels for AVX2
                 print(f"compare_torch: left out: {failure}", file=sys.stderr)
-                return math.inf
-        short = dataclasses.replace(work, repetitions=1)
-        variants = self.variants(work)
-        if not variants:
-            return None
-        settings, _ = min(((settings, variants[0]) for settings in self.environments(work.threads)), key=milliseconds)
-        if len(variants) == 1:
-            return settings, variants[0]
-        return min(((settings, variant) for variant in variants), key=milliseconds)
+            return choice
+        first = {flag: values[0] for flag, values in flags.items()}
+        best = min((timed(settings, first) for settings in self.environments(work.threads)),
+                   key=lambda choice: choice.milliseconds)
+        for flag, values in flags.items():
+            others = [timed(best.settings, best.values | {flag: value}) for value in values[1:]]
+            best = min([best, *others], key=lambda choice: choice.milliseconds)
+        return best
+
+
+@dataclasses.dataclass
+class Choice:
+    """How PyTorch runs a case: "eager" or "compiled", environment, values of flags; and the milliseconds of the search."""
+    way: str
+    settings: dict
+    values: dict
+    milliseconds: float = math.inf
+    searched: dict = dataclasses.field(default_factory=dict)  # by way
+
+    def flags(self):
+        return [text for flag, value in self.values.items() for text in (f"--{flag}", value)] + \
+            ["--compile"] * (self.way == "compiled")
+
+    def name(self):
+        """"compiled, adamw fused, avx512"."""
+        words = [self.way] + [f"{flag} {value}" for flag, value in self.values.items()]
+        words.append(self.settings["ATEN_CPU_CAPABILITY"])
+        return ", ".join(words + ["passive"] * ("OMP_WAIT_POLICY" in self.settings))
 
 
 @dataclasses.dataclass
@@ -152,10 +182,11 @@ class Choices:
     def of(self, torch, work):
         key = f"{work.case} {work.threads} {torch.how}"
         if key not in self.known:
-            self.known[key] = torch.fastest(work)
+            found = torch.fastest(work)
+            self.known[key] = found and dataclasses.asdict(found)
             if self.file is not None:
                 self.file.write_text(json.dumps(self.known, indent=1) + "\n")
-        return self.known[key]
+        return self.known[key] and Choice(**self.known[key])
 
 
 def compare(bench, torch, work, rounds, choices):
@@ -163,11 +194,10 @@ def compare(bench, torch, work, rounds, choices):
     choice = choices.of(torch, work)
     if choice is None:
         return None
-    settings, variant = choice
     ours, theirs = [], []
     for _ in range(rounds):
         ours.append(run_bench(bench, work))
-        theirs.append(torch.measure(work, settings, variant))
+        theirs.append(torch.measure(work, choice.settings, choice.flags()))
     ratios = [their["median_ms"] / our["median_ms"] for our, their in zip(ours, theirs)]
     shares = [our["share"] for our in ours]
 
@@ -179,7 +209,8 @@ def compare(bench, torch, work, rounds, choices):
             "ours_peak_mib": max(r["peak_rss_mib"] for r in ours),
             "torch_peak_mib": max(r["peak_rss_mib"] for r in theirs),
             "torch_page_faults": median(theirs, "page_faults"),
-            "torch_settings": " ".join([f"{key}={value}" for key, value in settings.items()] + variant)}
+            "torch_choice": choice.name(), "torch_searched_ms": choice.searched,
+            "torch_settings": " ".join([f"{key}={value}" for key, value in choice.settings.items()] + choice.flags())}
 
 
 def share_text(row):
@@ -194,32 +225,41 @@ def peaks_text(rows):
     return " / ".join(f"{max(row[key] for row in rows):.0f}" for key in ("ours_peak_mib", "torch_peak_mib"))
 
 
+def choices_text(rows):
+    names = [row["torch_choice"] for row in rows]
+    return names[0] if len(set(names)) == 1 else "; ".join(names)
+
+
 def print_row(words):
     print("| " + " | ".join(words) + " |", flush=True)
 
 
 def heading(threads):
     print_row(["case"] + [text for n in threads for text in (f"{n} thread{'s' * (n > 1)}", "ratio", "share")] +
-              ["peak MiB"])
-    print_row(["---"] + ["---:"] * (3 * len(threads) + 1))
+              ["peak MiB", "PyTorch's fastest"])
+    print_row(["---"] + ["---:"] * (3 * len(threads) + 1) + ["---"])
 
 
 def row_of_case(rows):
     """One case, with the columns of each number of threads side by side."""
     cells = [text for row in rows for text in
              (f"{row['ours_ms']:.4g} / {row['torch_ms']:.4g}", ratio_text(row), share_text(row))]
-    print_row([f"`{rows[0]['bench']}`"] + cells + [peaks_text(rows)])
+    print_row([f"`{rows[0]['bench']}`"] + cells + [peaks_text(rows), choices_text(rows)])
 
 
 def describe(bench, torch, as_json):
     environment = json.loads(run([bench, "--filter", "^limit_sgemm_512$", "--steps", "1", "--json"],
                                  clean_environment()).splitlines()[0])
     environment |= torch.run("--describe", settings=torch.environments(1)[0])
+    if environment["torch_compile_bits"] == 0 and torch.how != "eager":
+        print("compare_torch: torch.compile finds no vector instructions: wanted a C++ compiler and libsleef-dev",
+              file=sys.stderr)
     if as_json:
         print(json.dumps(environment), flush=True)
         return
-    for key in ("cpu", "version", "compiler", "blas", "blas_core", "torch", "torch_blas"):
-        print(f"{key:<11}{environment[key]}")
+    for key in ("cpu", "version", "compiler", "blas", "blas_core", "torch", "torch_blas", "torch_kernels",
+                "torch_compile_bits"):
+        print(f"{key:<19}{environment[key]}")
     print(flush=True)
 
 

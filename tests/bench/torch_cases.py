@@ -1,7 +1,7 @@
 """The cases of bench, in PyTorch: the same work, sizes and kinds of numbers, as a user would write it there.
 
     python3 torch_cases.py rmsnorm_fwdbwd_4096x512 --threads 2
-    python3 torch_cases.py lm_babygpt --threads 2 --adamw fused --compile
+    python3 torch_cases.py lm_babygpt --threads 2 --adamw fused --attention plain --compile
 
 prints one JSON object with the keys of bench's. `--variants` prints the flags with which the installed
 PyTorch can run a case: compare_torch.py takes the fastest of them, in the environment that suits PyTorch. N
@@ -22,9 +22,14 @@ import torch.nn.functional as F
 from torch import nn
 
 
-# How the case runs: set by the command line.
-adamw_options = {"foreach": True}
-compiled = False
+# How the case runs: set by the command line. The first value of a flag is its default.
+FLAGS = {
+    "adamw": ["foreach", "loop", "fused"],  # over all tensors at a time, over one tensor at a time, one kernel
+    "rms_norm": ["chain", "own"],  # of ops; F.rms_norm
+    "attention": ["fused", "grouped", "plain"],  # fused with each head's own keys, or with fewer; products and softmax
+}
+ADAMW_OPTIONS = {"foreach": {"foreach": True}, "loop": {"foreach": False}, "fused": {"fused": True}}
+how = argparse.Namespace(**{flag: values[0] for flag, values in FLAGS.items()}, compile=False)
 
 
 def trainable(tensor):
@@ -32,7 +37,7 @@ def trainable(tensor):
 
 
 def maybe_compiled(f):
-    return torch.compile(f) if compiled else f
+    return torch.compile(f) if how.compile else f
 
 
 def step_of(f, trained, dy):
@@ -46,9 +51,11 @@ def step_of(f, trained, dy):
     return step
 
 
-# --- norms: x (N, C). RMSNorm, DyT and DyISRU have no module in PyTorch 1.13: chains of its ops.
+# --- norms: x (N, C). DyT and DyISRU are chains of PyTorch's ops, and so is RMSNorm in PyTorch before 2.4.
 
 def rms_norm(x, weight):
+    if how.rms_norm == "own":
+        return F.rms_norm(x, weight.shape, weight, 1e-5)
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * weight
 
 
@@ -150,7 +157,7 @@ def training_step(model, x, targets, optimizer):
 
 def mlp(depth, batch):
     model = net(depth).append(nn.Linear(512, 10))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, **adamw_options)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, **ADAMW_OPTIONS[how.adamw])
     return training_step(model, torch.randn(batch, 512), torch.randint(10, (batch,)), optimizer)
 
 
@@ -158,7 +165,7 @@ def adamw(tensors, elements):
     weights = [trainable(torch.randn(elements)) for _ in range(tensors)]
     for weight in weights:
         weight.grad = torch.randn(elements)
-    return torch.optim.AdamW(weights, **adamw_options).step
+    return torch.optim.AdamW(weights, **ADAMW_OPTIONS[how.adamw]).step
 
 
 # --- language models
@@ -198,12 +205,18 @@ def rotate(x, cos, sin):
 
 
 def attend(q, k, v, mask):
-    fused = getattr(F, "scaled_dot_product_attention", None)
-    if fused is not None:
-        return fused(q, k, v, is_causal=True)
-    early = getattr(F, "_scaled_dot_product_attention", None)  # 1.13
-    if early is not None:
-        return early(q, k, v, is_causal=True)[0]
+    """q (B, H, T, D); k and v may have fewer heads, each for as many of q's."""
+    if how.attention == "grouped":
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+    if k.shape[1] != q.shape[1]:
+        k, v = (y.repeat_interleave(q.shape[1] // y.shape[1], 1) for y in (k, v))
+    if how.attention == "fused":
+        fused = getattr(F, "scaled_dot_product_attention", None)
+        if fused is not None:
+            return fused(q, k, v, is_causal=True)
+        early = getattr(F, "_scaled_dot_product_attention", None)  # 1.13
+        if early is not None:
+            return early(q, k, v, is_causal=True)[0]
     logits = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     return torch.softmax(logits.masked_fill(mask, -math.inf), -1) @ v
 
@@ -226,8 +239,6 @@ class Attention(nn.Module):
         q, k, v = heads.split([self.heads, self.kv_heads, self.kv_heads], 1)
         if self.rope:
             q, k = rotate(q, self.cos, self.sin), rotate(k, self.cos, self.sin)
-        if self.kv_heads != self.heads:
-            k, v = (y.repeat_interleave(self.heads // self.kv_heads, 1) for y in (k, v))
         return self.o(attend(q, k, v, self.mask).transpose(1, 2).reshape(b, t, c))
 
 
@@ -270,7 +281,7 @@ class LanguageModel(nn.Module):
 def adamw_of(model):
     groups = [{"params": [p for p in model.parameters() if p.dim() >= 2], "weight_decay": 0.1},
               {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.99), **adamw_options)
+    return torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.99), **ADAMW_OPTIONS[how.adamw])
 
 
 def language_model(batch, time, vocabulary, **sizes):
@@ -312,10 +323,6 @@ def make_step(name):
     raise SystemExit(f"torch_cases: no case {name}")
 
 
-# AdamW as a chain of ops over all tensors at a time, over one tensor at a time, and as one kernel.
-ADAMW = {"foreach": {"foreach": True}, "loop": {"foreach": False}, "fused": {"fused": True}}
-
-
 def can_fuse_adamw():
     """PyTorch 1.13 has no fused AdamW, later ones have had one for GPUs first."""
     weight = trainable(torch.zeros(1))
@@ -323,6 +330,16 @@ def can_fuse_adamw():
     try:
         torch.optim.AdamW([weight], fused=True).step()
     except (TypeError, RuntimeError):
+        return False
+    return True
+
+
+def can_group_heads():
+    """PyTorch 2.5 and later have enable_gqa."""
+    q, kv = torch.zeros(1, 2, 1, 4), torch.zeros(1, 1, 1, 4)
+    try:
+        F.scaled_dot_product_attention(q, kv, kv, enable_gqa=True)
+    except (AttributeError, TypeError, RuntimeError):
         return False
     return True
 
@@ -339,13 +356,18 @@ def can_compile():
 
 
 def variants(name):
-    """The choices that a case has, as lists of flags; the first is the default."""
-    adamw = ["foreach", "loop"] + (["fused"] if can_fuse_adamw() else [])
-    choices = [["--adamw", kind] for kind in adamw] if "adamw" in name or name.startswith("lm_") else [[]]
+    """The values that each flag of a case can have, the default first, and whether torch.compile can take the case."""
+    model, flags = LANGUAGE_MODELS.get(name.partition("_pieces")[0]), {}
+    if model or "adamw" in name:
+        flags["adamw"] = [kind for kind in FLAGS["adamw"] if kind != "fused" or can_fuse_adamw()]
+    if name.startswith("rmsnorm") or model and "hidden" in model:
+        flags["rms_norm"] = [kind for kind in FLAGS["rms_norm"] if kind != "own" or hasattr(F, "rms_norm")]
+    if model:
+        flags["attention"] = [kind for kind in FLAGS["attention"]
+                              if kind != "grouped" or "kv_heads" in model and can_group_heads()]
     # Not compiled: 10000 additions unrolled, hooks, a single step of a process, and the optimizer by itself.
-    if not name.startswith(("chain_", "study8_stats", "process_", "opt_")) and can_compile():
-        choices += [choice + ["--compile"] for choice in choices]
-    return choices
+    compiles = not name.startswith(("chain_", "study8_stats", "process_", "opt_")) and can_compile()
+    return {"flags": flags, "compile": compiles}
 
 
 def warm_up(step):
@@ -380,11 +402,22 @@ def measure(step, min_seconds, repetitions):
     return seconds, (page_faults() - faults) / (count * repetitions)
 
 
+def compile_bits():
+    """The bits of a register in what torch.compile makes: 0 where it finds no vector instructions."""
+    try:
+        from torch._inductor import cpu_vec_isa
+        return cpu_vec_isa.pick_vec_isa().bit_width()
+    except (ImportError, AttributeError, TypeError):  # before 2.3, and where there is none
+        return 0
+
+
 def description():
-    """The version, and the files of the BLAS libraries that it has loaded."""
+    """The version, the instructions in use, and the files of the BLAS libraries that it has loaded."""
     with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
         files = {line.split()[-1] for line in maps if re.search(r"/lib(open)?blas|/libmkl", line)}
-    return {"torch": torch.__version__, "torch_blas": ", ".join(sorted(files)) or "its own"}
+    return {"torch": torch.__version__, "torch_blas": ", ".join(sorted(files)) or "its own",
+            "torch_kernels": torch.backends.cpu.get_cpu_capability() if hasattr(torch.backends, "cpu") else "unknown",
+            "torch_compile_bits": compile_bits()}
 
 
 def parse():
@@ -393,19 +426,20 @@ def parse():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--min-time", type=float, default=0.2)
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--adamw", choices=ADAMW, default="foreach")
+    for flag, values in FLAGS.items():
+        parser.add_argument(f"--{flag}", choices=values, default=values[0])
     parser.add_argument("--compile", action="store_true")
-    parser.add_argument("--variants", action="store_true", help="print the choices of this case and stop")
+    parser.add_argument("--variants", action="store_true", help="print the flags of this case and stop")
     parser.add_argument("--list", action="store_true", help="print the cases, as regular expressions, and stop")
     parser.add_argument("--describe", action="store_true", help="print what this PyTorch is and stop")
     return parser.parse_args()
 
 
 def run(arguments):
-    global adamw_options, compiled
+    global how
     if arguments.compile and not hasattr(torch, "compile"):
         raise SystemExit(f"torch_cases: --compile: PyTorch {torch.__version__} has no torch.compile; 2.0 and later have it")
-    adamw_options, compiled = ADAMW[arguments.adamw], arguments.compile
+    how = arguments
     torch.manual_seed(0)
     torch.set_num_threads(arguments.threads)
     step = make_step(arguments.case)
