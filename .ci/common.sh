@@ -9,7 +9,7 @@ packages="g++ cmake ninja-build pkg-config libopenblas-dev libopenblas0-pthread 
 ci_packages="clang libclang-rt-14-dev clang-format git python3 chromium chromium-driver
   shellcheck python3-pyflakes pycodestyle node-typescript bubblewrap libopenmpi-dev openmpi-bin hdf5-tools pandoc
   python3-clang python3-jinja2 python3-pytest python3-selenium"
-long_packages="valgrind debootstrap python3-clang python3-regex python3-torch libmpich-dev mpich"
+long_packages="valgrind debootstrap python3-clang python3-regex python3-torch libmpich-dev mpich parallel"
 
 say() { printf 'isobar: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 2; }

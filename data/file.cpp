@@ -244,9 +244,10 @@ std::optional<std::string> final_name_of(const std::string& name) {
 }
 
 void remove_temporaries(const std::string& folder,
-                        const std::function<bool(const std::string& final_name)>& is_own) {
+                        const std::function<bool(const std::string& final_name)>& is_own, Machines machines) {
   for (const auto& [path, parts] : temporaries_in(folder))
-    if (parts.host == host() && is_own(parts.final_name)) ::unlink(path.c_str());
+    if ((machines == Machines::all || parts.host == host()) && is_own(parts.final_name))
+      ::unlink(path.c_str());
 }
 
 void reserve_file(const std::string& path, size_t bytes) {

@@ -75,10 +75,13 @@ std::vector<std::string> names_in(const std::string& folder);
 // The name that a temporary file of this name would get in the end; none where temporary_name() makes no such
 // name.
 std::optional<std::string> final_name_of(const std::string& name);
-// Removes the temporary files that killed processes of this machine left in a folder, of the final names that
-// are the caller's: others may be files of the user's. No process may be writing there.
+// Whose files are meant where several machines share a folder.
+enum class Machines { this_one, all };
+// Removes the temporary files that killed processes of this machine, or of all, left in a folder, of the final names
+// that are the caller's: others may be files of the user's. No process of these machines may be writing there.
 void remove_temporaries(const std::string& folder,
-                        const std::function<bool(const std::string& final_name)>& is_own);
+                        const std::function<bool(const std::string& final_name)>& is_own,
+                        Machines machines = Machines::this_one);
 
 // A file open for reading. Threads may share it.
 class InputFile {

@@ -287,7 +287,7 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
             change.empty() ? "" : fmt::format(", and taken by --accept-old, though {}", change));
     const Json expectations = there.value("expectations", Json::array());
     const bool met = std::ranges::all_of(expectations, [](const Json& e) { return e.value("ok", false); });
-    run.expect(planned.name, met, "is there already, with expectations that were not met");
+    run.expect(planned.name, met, met ? "" : "is there already, with expectations that were not met");
     return {.summary = std::move(there), .complaint = "", .accepted_old = change};
   }
   if (!change.empty()) run.say("{}: measured anew, for {}\n", planned.name, change);
@@ -321,8 +321,11 @@ Made make_run(Run& run, const PlannedRun& planned, const Json& config, const std
   Json summary = written_at(folder) == before ? Json() : finished_summary(folder, config);
   const bool made = !summary.is_null();
   if (finished.code == 0 && !made) complaint = planned.where + ": no results of these settings are there";
-  run.expect(planned.name, finished.code == 0 && made,
-             fmt::format("{} ended with exit code {}: {}", planned.program, finished.code, complaint));
+  // What was met says the same of a run that is made now and of one that was there.
+  const bool met = finished.code == 0 && made;
+  run.expect(
+      planned.name, met,
+      met ? "" : fmt::format("{} ended with exit code {}: {}", planned.program, finished.code, complaint));
   return {.summary = std::move(summary), .complaint = made ? "" : complaint};
 }
 

@@ -128,12 +128,14 @@ class Grid::Journal {
  public:
   Journal(Run& run, const GridOptions& options)
       : path_(run.staying_file(journal_name)),
-        file_(std::make_unique<LockFile>(path_)),
-        locks_(run.folder() + "/" + lock_name),
-        helps_(!run.writes()) {
+        helps_(!run.writes()),
+        locks_(open(run.folder() + "/" + lock_name)) {
     const Json heading = heading_of(run, options),
                now = provenance(isobar_sources(), run.environment().value("data", Json::object()));
-    if (helps_) wait_for_heading();
+    if (helps_)
+      wait_for_heading();
+    else
+      file_ = std::make_unique<LockFile>(path_);
     if (takes(run, heading, now)) return;
     // A new file: another process that has the old one open sees that it was replaced.
     std::filesystem::remove(path_);
@@ -165,12 +167,12 @@ class Grid::Journal {
 
   // Takes the row if nobody has; a row that is complete is nobody's any more.
   bool take(const std::string& key) {
-    if (!locks_.try_lock(byte_of(key))) return false;
+    if (!locks_->try_lock(byte_of(key))) return false;
     refresh();  // whoever had it may have finished
-    if (find(key) != nullptr) locks_.unlock(byte_of(key));
+    if (find(key) != nullptr) locks_->unlock(byte_of(key));
     return find(key) == nullptr;
   }
-  void give_back(const std::string& key) { locks_.unlock(byte_of(key)); }
+  void give_back(const std::string& key) { locks_->unlock(byte_of(key)); }
 
  private:
   struct Held {
@@ -179,6 +181,14 @@ class Grid::Journal {
     Held(const Held&) = delete;
     ~Held() { file.unlock(journal_byte); }
   };
+
+  // The process that writes the results removes both files with them: one that helps makes neither, or it would leave
+  // them there for ever.
+  std::unique_ptr<LockFile> open(const std::string& path) const {
+    auto file = std::make_unique<LockFile>(path, helps_ ? IfMissing::leave : IfMissing::make);
+    if (helps_ && !file->is_there()) throw EndedElsewhere();
+    return file;
+  }
 
   std::string text_from(size_t begin) const {
     struct stat status {};
@@ -243,12 +253,13 @@ class Grid::Journal {
   // The process that writes the results makes the journal. Where it was killed before, another one writes them.
   void wait_for_heading() {
     for (;; std::this_thread::sleep_for(50ms)) {
-      {
+      file_ = std::make_unique<LockFile>(path_, IfMissing::leave);
+      if (file_->is_there()) {
         const Held held(*file_);
         if (!lines_in(text_from(0)).whole.empty()) return;
       }
-      if (!locks_.try_lock(0)) continue;
-      locks_.unlock(0);
+      if (!locks_->try_lock(0)) continue;
+      locks_->unlock(0);
       throw EndedElsewhere();
     }
   }
@@ -296,10 +307,10 @@ class Grid::Journal {
   }
 
   const std::string path_;
-  std::unique_ptr<LockFile> file_;
-  LockFile locks_;
   const bool helps_;  // another process, which writes the results
-  size_t read_ = 0;   // bytes
+  std::unique_ptr<LockFile> file_;
+  const std::unique_ptr<LockFile> locks_;
+  size_t read_ = 0;  // bytes
   std::map<std::string, RowValues> rows_;
 };
 

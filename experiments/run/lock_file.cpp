@@ -11,10 +11,13 @@
 
 namespace isobar {
 
-LockFile::LockFile(std::string path)
+LockFile::LockFile(std::string path, IfMissing if_missing)
     : path_(std::move(path)),
-      descriptor_(
-          ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666)) {
+      descriptor_(::open(path_.c_str(),
+                         O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
+                             (if_missing == IfMissing::make ? O_CREAT : 0),
+                         0666)) {
+  if (descriptor_ < 0 && errno == ENOENT && if_missing == IfMissing::leave) return;
   check(descriptor_ >= 0, "{}: cannot open it: {}; remove it, or choose another folder", path_,
         std::strerror(errno));
   struct stat status {};
@@ -24,7 +27,9 @@ LockFile::LockFile(std::string path)
         path_);
 }
 
-LockFile::~LockFile() { ::close(descriptor_); }
+LockFile::~LockFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 // "Open file description" locks: those of plain F_SETLK would end when any descriptor of the file is closed.
 bool LockFile::set(int command, short type, uint64_t byte) {

@@ -12,11 +12,13 @@
 
 namespace isobar {
 
+enum class IfMissing { make, leave };
+
 class LockFile {
  public:
-  // Opens the file, and makes it where there is none. Throws Error where it cannot be made, and unless it is a regular
-  // file: not a link, which may lead elsewhere.
-  explicit LockFile(std::string path);
+  // Opens the file. Where there is none it is made, or is_there() is false. Throws Error where it cannot be made, and
+  // unless it is a regular file: not a link, which may lead elsewhere.
+  explicit LockFile(std::string path, IfMissing if_missing = IfMissing::make);
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;
   ~LockFile();
@@ -29,7 +31,7 @@ class LockFile {
 
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_; }
-  // Whether the path still names this file: another process may have removed or replaced it.
+  // Whether the path names this file: another process may have removed or replaced it.
   bool is_there() const;
 
  private:

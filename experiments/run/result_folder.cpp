@@ -291,8 +291,11 @@ void ResultFolder::look() {
 }
 
 void ResultFolder::remove_leftovers() {
-  if (!std::exchange(clean_, true))
-    remove_temporaries(path_, [&](const std::string& name) { return writes(rights_.program, name); });
+  if (std::exchange(clean_, true)) return;
+  // Whether other machines write here, the lock of those that share a folder says, and no other.
+  remove_temporaries(
+      path_, [&](const std::string& name) { return writes(rights_.program, name); },
+      shared_lock_ != nullptr ? Machines::all : Machines::this_one);
 }
 
 void ResultFolder::begin(const Json& heading, const std::vector<std::string>& growing) {

@@ -71,7 +71,8 @@ class ResultFolder {
   bool holds_unfinished() const { return unfinished_; }
   // Whether an earlier run of this program is or was here.
   bool goes_on() const { return goes_on_; }
-  // Removes temporary files that killed runs of the program left, the first time that it is called.
+  // Removes temporary files that killed runs of the program left, the first time that it is called: those of this
+  // machine, and where other processes may help those of all.
   void remove_leftovers();
   // From here on the folder is changed: writes summary.partial.json with `heading`, which has "program" and "config", and
   // announces files as growing() does. Where it throws, the folder is as it was.

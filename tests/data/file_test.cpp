@@ -182,6 +182,11 @@ TEST_CASE(
   std::sort(left.begin(), left.end());
   CHECK(folder.names() == left);
   remove_temporaries(folder / "none", is_own);
+  folder.write("run.h5.other_host-1-0.tmp", "x");
+  remove_temporaries(folder.path(), is_own);
+  CHECK(folder.names().size() == left.size() + 1);
+  remove_temporaries(folder.path(), is_own, Machines::all);
+  CHECK(folder.names() == left);
   CHECK(final_name_of("a.b.node_7-12-0.tmp") == "a.b");
   CHECK_FALSE(final_name_of("mine.tmp").has_value());
 }

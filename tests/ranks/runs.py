@@ -1,5 +1,5 @@
 """Runs of train_lm on several ranks, for the scripts beside this file: how they are started, and in how many bytes two differ."""
-import argparse, functools, json, os, pathlib, random, shutil, signal, subprocess, sys, time
+import argparse, functools, json, os, pathlib, random, re, shutil, signal, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Launchers, with more ranks than cores where it must be.
@@ -87,20 +87,27 @@ def _without_circumstances(path):
     return json.dumps({k: v for k, v in summary.items() if k not in ("timing", "environment")}, indent=1).encode()
 
 
+def _without_seconds(path):
+    """report.html without how long each run took."""
+    return re.sub(rb'"seconds":[0-9.e+-]+', b"", path.read_bytes())
+
+
 def _bytes_apart(a, b):
     return sum(x != y for x, y in zip(a, b)) + abs(len(a) - len(b))
 
 
 def files_apart(one, other, names):
-    """{file: differing bytes} of two runs' folders; of run.h5, the number of values that h5diff tells, without the environment."""
+    """{file: differing bytes} of two folders, but for times and environment; of run.h5, the number of values that h5diff tells."""
     apart = {}
     for name in names:
         a, b = one / name, other / name
         if not a.exists() or not b.exists():
             apart[name] = max(x.stat().st_size if x.exists() else 0 for x in (a, b)) or 1
-        elif name == "summary.json":
+        elif a.name == "summary.json":
             apart[name] = _bytes_apart(_without_circumstances(a), _without_circumstances(b))
-        elif name == "run.h5":
+        elif a.name == "report.html":
+            apart[name] = _bytes_apart(_without_seconds(a), _without_seconds(b))
+        elif a.name == "run.h5":
             apart[name] = _values_apart(a, b)
         else:
             apart[name] = _bytes_apart(a.read_bytes(), b.read_bytes())
@@ -144,6 +151,15 @@ def name_of(pid):
         return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
         return None
+
+
+def start_time(pid):
+    """With its number it tells a process from a later one; None of one that is gone or waits for its parent alone."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else fields[19]
 
 
 def descendants(pid, name):

@@ -2,6 +2,10 @@
 // it was killed, nor on who trained a row.
 #include "../../experiments/run/grid.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <bit>
 #include <limits>
@@ -296,6 +300,22 @@ TEST_CASE("two processes share a folder, whoever of them is killed, and leave th
     CHECK((code == 0 || holds((*program)->err(), "holds a finished run")));
   }
   check_same(folder / "whole", folder / "shared");
+}
+
+TEST_CASE("a process that comes to help once the results are there leaves no journal beside them") {
+  const TemporaryFolder folder;
+  const std::string words = words_for(folder / "run").substr(std::string(study).size() + 1);
+  ran(study, words);
+  // As the process that wrote them leaves the folder for an instant: it still has the lock, and the journal is gone.
+  folder.write("run/summary.partial.json", R"({"program": "norm_motives", "files": []})");
+  const int first = ::open((folder / "run").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(::flock(first, LOCK_EX | LOCK_NB) == 0);
+  const Outcome late = run_built(study, words);
+  ::close(first);
+  CHECK(late.code == 0);
+  CHECK(holds(late.err, "the process that this one helped writes the results"));
+  for (const char* name : {"trainings.jsonl", ".trainings.lock"})
+    CHECK_FALSE(std::filesystem::exists(folder / ("run/" + std::string(name))));
 }
 
 TEST_CASE("a process that comes to a folder of other settings is refused") {

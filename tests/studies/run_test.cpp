@@ -138,6 +138,19 @@ TEST_CASE(
   for (const std::string& name : of_user) CHECK(file_text(folder / ("r/" + name)) == "mine");
 }
 
+TEST_CASE("where several machines share a folder, a run removes what killed runs of all of them left") {
+  const TemporaryFolder folder;
+  const std::string left = "run.partial.h5.other_host-1-3.tmp";
+  Study study;
+  for (const bool shares : {false, true}) {
+    CAPTURE(shares);
+    study.shares = shares;
+    folder.write("r/" + left, "half");
+    CHECK(study.run({"--out", folder / "r", "--force"}).code == 0);
+    CHECK(std::filesystem::exists(folder / ("r/" + left)) == !shares);
+  }
+}
+
 // The files of a folder by name.
 std::map<std::string, std::string> contents(const std::string& folder) {
   std::map<std::string, std::string> all;

@@ -35,12 +35,14 @@ struct Study {
   std::function<void(Run&)> body = [](Run&) {};
   std::optional<MayDiffer> goes_on = std::nullopt;
   std::vector<TrainedOn> trained = trains_no_nets;
+  bool shares = false;
 
   Outcome run(const std::vector<std::string>& arguments) {
     Program program{.name = "study", .about = "A study for tests."};
     program.presets = {{"plain", "as it is"}, {"deep", "many layers", "--depth 100 --norm rmsnorm"}};
     program.goes_on = goes_on;
     program.trained = trained;
+    program.shares = shares;
     const Streams streams{std::tmpfile(), std::tmpfile()};
     const int code = run_program(program, config, arguments, body, streams);
     return {code, all_of(streams.out), all_of(streams.err)};
