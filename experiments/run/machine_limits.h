@@ -1,11 +1,11 @@
-// MachineLimits: what this machine can do at present, measured with the threads in use in a fraction of a
-// second.
+// What this machine can do at present, measured with the threads in use: products of matrices, and passes over memory.
 //
-//   const MachineLimits limits = measure_limits();
+//   const MachineLimits limits = measure_limits();  // takes a fraction of a second
 //   fmt::print("{:.0f} GFLOP/s, {:.0f} GB/s\n", limits.product / 1e9, limits.bandwidth(1e9) / 1e9);
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "../../core/tensor.h"
@@ -25,10 +25,29 @@ class LimitProducts {
   Tensor c_;
 };
 
+// What a pass does with each element: read a; a = b; a = b + s · c (McCalpin's STREAM). A plain store reads the line
+// that it overwrites; a streaming store does not, and is faster where the arrays do not fit the caches.
+enum class Pass { read, copy, streaming_copy, triad, streaming_triad };
+
+// A pass over f32 arrays of `bytes` bytes together (one array, two or three), on all threads.
+class LimitPass {
+ public:
+  LimitPass(Pass pass, double bytes);
+
+  void operator()();
+  double bytes() const;  // of one call; what a plain store reads does not count
+
+ private:
+  const Pass pass_;
+  const int64_t count_;  // of the elements of an array
+  Tensor a_;             // for Pass::read: a register of sums for each chunk
+  const Tensor b_, c_;
+};
+
 struct MachineLimits {
   int threads = 1;
   double product = 0;  // flops a second, in LimitProducts
-  // A triad a = b + s · c (McCalpin's STREAM) over three arrays of so many bytes together.
+  // A triad over three arrays of so many bytes together.
   struct Triad {
     double bytes, rate;  // rate: bytes a second
   };
@@ -39,7 +58,13 @@ struct MachineLimits {
 };
 
 MachineLimits measure_limits();
-// Bytes a second of one triad over arrays of so many bytes together (12 at least).
-double triad_rate(double bytes);
+
+// A cache for data that the first CPU uses.
+struct Cache {
+  int level;
+  int64_t bytes;
+};
+// From the first level to the last; empty where the system does not tell.
+std::vector<Cache> data_caches();
 
 }  // namespace isobar

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "../../experiments/run/json.h"
-#include "case.h"
+#include "cases.h"
 
 namespace isobar::bench {
 

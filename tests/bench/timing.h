@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "case.h"
+#include "cases.h"
 
 namespace isobar::bench {
 

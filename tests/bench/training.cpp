@@ -7,7 +7,7 @@
 #include "../../nn/nn.h"
 #include "../../optim/optim.h"
 #include "../temporary_folder.h"
-#include "case.h"
+#include "cases.h"
 
 namespace isobar::bench {
 

@@ -35,28 +35,55 @@ TEST_CASE("bench prints the environment and then a case a line") {
   CHECK(run.err.empty());
 }
 
-TEST_CASE("isobar bench has six steps, each beside the limit of its kind") {
-  const Outcome run = ran("isobar", "bench --seconds 0.01 --threads 2 --json");
-  const auto found = nlohmann::json::parse(run.out);
-  CHECK(found["threads"] == 2);
-  CHECK(found["triads"].size() == 5);
+TEST_CASE("isobar bench has the limits and six steps, with a share where the machine was idle") {
+  const auto found = nlohmann::json::parse(ran("isobar", "bench --seconds 0.1 --threads 2 --json").out);
   CHECK(found["features"].get<std::string>().find("f32 in a register") != std::string::npos);
-  CHECK(found["rows"].size() == 6);
-  for (const auto& row : found["rows"]) {
-    CAPTURE(row["step"]);
-    const bool multiplies = row.contains("flops_per_second");
-    const double rate = row[multiplies ? "flops_per_second" : "bytes_per_second"];
-    CHECK(row["seconds"].get<double>() > 0);
-    CHECK(row["share"].get<double>() == doctest::Approx(rate / row["limit"].get<double>()));
+  CHECK(found["cores"].get<int>() >= 1);
+  CHECK(found["limits"].size() == 4);
+  for (const auto& limit : found["limits"]) {
+    CAPTURE(limit);
+    CHECK(limit["runs"].size() == 2);
+    for (const auto& run : limit["runs"]) CHECK(run["rate"].get<double>() > 1e8);
+  }
+  const std::vector<std::string> cases = {"rmsnorm_fwdbwd_8192x768",    "layernorm_fwdbwd_8192x768",
+                                          "dyt_fwdbwd_8192x768",        "softmax_fwdbwd_4096x1024",
+                                          "gelu_tanh_fwdbwd_4096x1024", "lm_nanogpt_cpu"};
+  REQUIRE(found["rows"].size() == cases.size());
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const auto& row = found["rows"][i];
+    CAPTURE(row);
+    CHECK(row["case"] == cases[i]);
+    CHECK(row["runs"][0]["threads"] == 1);
+    CHECK(row["runs"][1]["threads"] == 2);
+    const double least = row[row.contains("flops") ? "flops" : "bytes"];
+    for (const auto& run : row["runs"]) {
+      const double rate = run["rate"], limit = run["limit"], lost = run["lost_share"];
+      CHECK(rate * run["seconds"].get<double>() == doctest::Approx(least));
+      CHECK(run["share"].is_null() == run["busy"]);
+      if (lost > 0.1) CHECK(run["busy"] == true);
+      if (run["busy"]) continue;
+      CHECK(run["share"].get<double>() == doctest::Approx(rate / limit));
+      CHECK(run["share"].get<double>() > 0);
+      CHECK(run["share"].get<double>() <= 1.2);
+    }
   }
   // x is read and y written, dy and x are read and dx written: five arrays of 8192 × 768 numbers of 4 bytes.
-  const auto& norm = found["rows"][0];
-  CHECK(norm["bytes_per_second"].get<double>() * norm["seconds"].get<double>() ==
-        doctest::Approx(5.0 * 8192 * 768 * 4));
-  // A weight of 64 × 32 × 3 × 3 numbers at 64 × 28 × 28 positions: twice 3 products.
-  const auto& convolution = found["rows"][3];
-  CHECK(convolution["flops_per_second"].get<double>() * convolution["seconds"].get<double>() ==
-        doctest::Approx(6.0 * 64 * 32 * 9 * 64 * 28 * 28));
+  CHECK(found["rows"][0]["bytes"] == 5.0 * 8192 * 768 * 4);
+}
+
+TEST_CASE("isobar bench prints each row at once, and says that the machine was busy") {
+  const std::string text = ran("isobar", "bench --seconds 0.1 --threads 1").out;
+  CHECK(text.starts_with("isobar bench: takes about 0.1 s"));
+  for (const char* row : {"kernels: ", "products of 512 × 512", "read a ", "copy a = b ",
+                          "triad a = b + s · c ", "RMSNorm, 8192 × 768 ", "LayerNorm, ", "DyT, ",
+                          "softmax, 4096 × 1024 ", "GELU (tanh), ", "step of a nanoGPT, 4 × 128 "})
+    CHECK_MESSAGE(holds(text, std::string("\n") + row), row);
+  CHECK_FALSE(holds(text, "2 threads"));
+  CHECK(holds(text, "  busy\n") == holds(text, "\nThe machine was busy, so "));
+  check_refused("isobar bench", "--seconds 61", "--seconds: wanted a number from 0.01 to 60, got '61'\n");
+  check_refused("isobar bench", "--seconds soon", "--seconds: wanted a number");
+  CHECK(run_built("isobar bench", "--second").code == 2);
+  CHECK(run_built("isobar bench", "--case dyt").code == 2);
 }
 
 // AddressSanitizer takes the small objects' lists away, so that steps hold and ask for more.

@@ -1,11 +1,11 @@
-// Case: one row of the benchmark. A name, a step that is timed, and what the step has to do at least.
+// Case: one row of a benchmark. A name, a step that is timed, and what the step has to do at least. `isobar bench`
+// times some cases, tests/bench all.
 //
 //   cases.push_back({.name = "relu_fwdbwd_4096x1024",
 //                    .work = moved_bytes(5 * n * 4, 4 * n * 4),
 //                    .setup = [] { return Step([x = …] { … }); }});
 //
-// The setup makes the tensors; the step reads and writes them again and again. A case runs alone in its
-// process.
+// The setup makes the tensors; the step reads and writes them again and again.
 #pragma once
 
 #include <functional>
@@ -47,15 +47,13 @@ struct Case {
 };
 using Cases = std::vector<Case>;
 
-void add_limits(Cases& cases);
+// Single ops, forward and backward, and optimizers alone.
 void add_norms(Cases& cases);
 void add_elementwise(Cases& cases);
 void add_convolutions(Cases& cases);
 void add_tape(Cases& cases);
 void add_optimizers(Cases& cases);
-void add_training(Cases& cases);
+// Training steps of language models.
 void add_language_models(Cases& cases);
-void add_process(Cases& cases);
-Cases all_cases();
 
 }  // namespace isobar::bench
