@@ -29,6 +29,10 @@ newest() { apt-cache pkgnames "$1" | grep -xE "${1//+/[+]}[0-9]+" | sort -V | ta
 package=$1
 [ "${package%N}" = "$package" ] || package=$(newest "${package%N}")
 apt-get -qy --no-install-recommends install "$package" g++ python3
+# Debian's g++-13 brings a libstdc++.so of its own, and Debian 13's libraries ask for what is new in that of g++ 14, which
+# every program loads. (In Ubuntu 24.04 both are one.)
+library=/usr/lib/gcc/x86_64-linux-gnu/${package##*-}/libstdc++.so
+[ ! -e "$library" ] || ln -sf /usr/lib/x86_64-linux-gnu/libstdc++.so.6 "$library"
 echo "package $package"
 """
 TRY = """set -e
