@@ -71,7 +71,7 @@ struct NormForward {
     assert(counted >= 0 && counted <= columns && (bias == nullptr || weight != nullptr || columns == 0));
     const Store how = store_for(rows * columns, columns, y, x);
     parallel_for(rows, grain_of_rows(columns, reduce_grain), [=, this](int64_t begin, int64_t end) {
-      for (int64_t n = begin; n < end; ++n) row(n, how);
+      centred ? chunk<true>(begin, end, how) : chunk<false>(begin, end, how);
       finish_stores(how);
     });
   }
@@ -85,42 +85,66 @@ struct NormForward {
     return scale / std::sqrt(sum / static_cast<double>(counted) + eps * scale * scale);
   }
 
-  [[gnu::flatten]] void row(int64_t n, Store how) const {
-    const T* xr = x + n * columns;
-    // First pass: the mean.
-    double centre = 0;
-    if (centred) {
-      LaneSums<T> sum;
-      for_registers<T>(columns, [&](auto io, int64_t i) {
-        fetch_ahead(xr + i);
-        sum.add(io.load(xr + i), i);
-      });
-      centre = sum.total() / static_cast<double>(columns);
+  // First pass: the mean; if not centred, the squares.
+  template <bool with_mean>
+  void read(auto io, const T* xr, int64_t i, LaneSums<T>& sums) const {
+    fetch_ahead(xr + i);
+    if constexpr (with_mean)
+      sums.add(io.load(xr + i), i);
+    else
+      sums.add_squares(io.load(xr + i), i);
+  }
+
+  // Third pass: the output of row n, whose mean rounds to m.
+  void write(auto io, int64_t n, T m, Vec<T> scale, Vec<T> shift, int64_t i, Store how) const {
+    Vec<T> h = fma(io.load(x + n * columns + i) - m, scale, shift);
+    if (weight != nullptr) h = h * io.load(weight + i);
+    if (bias != nullptr) h = h + io.load(bias + i);
+    io.store(h, y + n * columns + i, how);
+  }
+
+  // Rows begin … end. The third pass of a row is one loop with the first of the next: memory is busy all the time, and
+  // the sums, which wait for each other, run beside what does not.
+  template <bool with_mean>
+  [[gnu::flatten]] void chunk(int64_t begin, int64_t end, Store how) const {
+    const NormForward own = *this;  // a copy, which no store can change
+    const int64_t summed = with_mean ? own.columns : own.counted;
+    LaneSums<T> sums;
+    for_registers<T>(
+        summed, [&](auto io, int64_t i) { own.read<with_mean>(io, own.x + begin * own.columns, i, sums); });
+    for (int64_t n = begin; n < end; ++n) {
+      const T* xr = own.x + n * own.columns;
+      double centre = 0;
+      if constexpr (with_mean) centre = sums.total() / static_cast<double>(own.columns);
+      // Second pass: the squares around the mean as it rounds to T, corrected for that rounding.
+      const T m = static_cast<T>(centre);
+      if constexpr (with_mean) {
+        sums = LaneSums<T>();
+        for_registers<T>(own.counted,
+                         [&](auto io, int64_t i) { sums.add_squares(io.keep(io.load(xr + i) - m), i); });
+      }
+      const double rounding = centre - static_cast<double>(m);
+      mean[n] = centre;
+      const double spread = sums.total() / static_cast<double>(own.counted) - rounding * rounding + eps;
+      r[n] = 1 / std::sqrt(spread);
+      if constexpr (std::is_same_v<T, double>)
+        if (!squares_fit(spread)) [[unlikely]]
+          r[n] = scaled_r(xr, m);
+      const Vec<T> scale = splat<Vec<T>>(static_cast<T>(r[n])),
+                   shift = splat<Vec<T>>(static_cast<T>(-(rounding * r[n])));
+      sums = LaneSums<T>();
+      const bool both = n + 1 < end && summed == own.columns;
+      if (both)
+        for_registers<T>(own.columns, [&](auto io, int64_t i) {
+          own.read<with_mean>(io, xr + own.columns, i, sums);
+          own.write(io, n, m, scale, shift, i, how);
+        });
+      else
+        for_registers<T>(own.columns, [&](auto io, int64_t i) { own.write(io, n, m, scale, shift, i, how); });
+      if (n + 1 < end && !both)
+        for_registers<T>(summed,
+                         [&](auto io, int64_t i) { own.read<with_mean>(io, xr + own.columns, i, sums); });
     }
-    // Second pass: the squares around the mean as it rounds to T, corrected for that rounding.
-    const T m = static_cast<T>(centre);
-    LaneSums<T> squares;
-    for_registers<T>(counted, [&](auto io, int64_t i) {
-      if (!centred) fetch_ahead(xr + i);
-      squares.add_squares(io.keep(io.load(xr + i) - m), i);
-    });
-    const double rounding = centre - static_cast<double>(m);
-    mean[n] = centre;
-    const double spread = squares.total() / static_cast<double>(counted) - rounding * rounding + eps;
-    r[n] = 1 / std::sqrt(spread);
-    if constexpr (std::is_same_v<T, double>)
-      if (!squares_fit(spread)) [[unlikely]]
-        r[n] = scaled_r(xr, m);
-    // Third pass: the output.
-    const T s = static_cast<T>(r[n]);
-    const Vec<T> scale = splat<Vec<T>>(s), shift = splat<Vec<T>>(static_cast<T>(-(rounding * r[n])));
-    T* yr = y + n * columns;
-    for_registers<T>(columns, [&](auto io, int64_t i) {
-      Vec<T> h = fma(io.load(xr + i) - m, scale, shift);
-      if (weight != nullptr) h = h * io.load(weight + i);
-      if (bias != nullptr) h = h + io.load(bias + i);
-      io.store(h, yr + i, how);
-    });
   }
 };
 
