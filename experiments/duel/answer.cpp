@@ -2,8 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include "../lm/watching/losses.h"
 #include "../run/table.h"
-#include "../studies/lm_norms/results.h"
 #include "why.h"
 
 namespace isobar::duel {

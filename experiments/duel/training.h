@@ -1,7 +1,8 @@
 // Training: one contestant, trained from one seed at one learning rate.
 #pragma once
 
-#include "../studies/lm_norms/results.h"
+#include "../lm/training/small_config.h"
+#include "../lm/watching/block_stream.h"
 #include "config.h"
 #include "contestant.h"
 
@@ -57,9 +58,6 @@ struct Trained {
 inline double gradient_ratio(const Stream& stream) {
   return stream.gradient_norm.empty() ? NAN : stream.gradient_ratio();
 }
-
-// Muon's rate is this many times AdamW's, as in train_lm: one number is searched for.
-inline constexpr double muon_rate_over_adam_w = 0.02 / 3e-3;
 
 // What contestants learn. Const functions may run on several threads.
 class Task {

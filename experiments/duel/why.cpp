@@ -1,8 +1,8 @@
 #include "why.h"
 
 #include "../../nn/observe.h"
+#include "../lm/watching/losses.h"
 #include "../run/table.h"
-#include "../studies/lm_norms/results.h"
 
 namespace isobar::duel {
 namespace {

@@ -51,6 +51,9 @@ struct TinyText {
 // nothing where its loss is not finite.
 double gain_of(LanguageModel& model, const LmConfig& training, const TinyText& text, const Rng& rng);
 
+// Muon's rate is this many times AdamW's, as in train_lm: one number is searched for.
+inline constexpr double muon_rate_over_adam_w = 0.02 / 3e-3;
+
 // "pre.rmsnorm", "rezero.none", …: all of placement.norm that make sense.
 Choices net_names();
 // Sets both of a configuration, or of a Trial.

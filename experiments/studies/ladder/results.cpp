@@ -1,6 +1,7 @@
 #include "results.h"
 
 #include "../../../nn/model.h"
+#include "../../lm/training/pairs.h"
 #include "../../run/table.h"
 
 namespace isobar::ladder {
@@ -39,12 +40,8 @@ void measure_pair(Run& run, const Results& results, const Cell& a, const Cell& b
   measured("", nats);
   measured(".train", pairwise(train_losses_of(a), train_losses_of(b), std::minus()));
   if (b.net != "rmsnorm") return;
-  measured(".share_of_gain", pairwise(nats, losses_of(b), [&](double difference, double loss) {
-             return difference / (results.blind_loss - loss);
-           }));
-  std::vector<double> percent;
-  for (const double difference : nats) percent.push_back(100 * std::expm1(difference));
-  measured(".perplexity_percent", percent);
+  measured(".share_of_gain", shares_of_gain(nats, losses_of(b), results.blind_loss));
+  measured(".perplexity_percent", perplexity_percent(nats));
 }
 
 std::vector<double> saturated_of(const Cell& cell) {

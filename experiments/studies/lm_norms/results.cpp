@@ -1,13 +1,11 @@
 #include "results.h"
 
-#include <numeric>
-
+#include "../../lm/training/pairs.h"
 #include "../../run/table.h"
 
 namespace isobar {
 namespace {
 
-constexpr size_t mean_steps = 20;
 constexpr double none_known = std::numeric_limits<double>::quiet_NaN();
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
@@ -77,12 +75,10 @@ struct PairsOfSize {
     const std::string key = results.prefix(size) + name;
     run.measured(key, spread_of(nats));
     if (const TrialRuns* reference = results.best(size, "pre.rmsnorm"))
-      run.measured(
-          key + ".share_of_gain",
-          spread_of(over_common_seeds(nats, reference->gains(results.unigram_loss), std::divides())));
+      run.measured(key + ".share_of_gain",
+                   spread_of(shares_of_gain(nats, reference->val_losses(), results.unigram_loss)));
     if (!name.ends_with(".layernorm_minus_rmsnorm")) return;
-    run.measured(key + ".perplexity_percent",
-                 spread_over(nats, [](double difference) { return 100 * std::expm1(difference); }));
+    run.measured(key + ".perplexity_percent", spread_of(perplexity_percent(nats)));
     say_difference(run, key, nats);
   }
 
@@ -199,37 +195,6 @@ std::vector<double> TrialRuns::steps_to(const std::vector<double>& targets) cons
 }
 bool TrialRuns::stable(double unigram_loss) const {
   return std::ranges::all_of(val_losses(), [&](double loss) { return is_stable(loss, unigram_loss); });
-}
-
-double steps_until(const std::vector<double>& losses, double target) {
-  double sum = 0;
-  for (size_t step = 0; step < losses.size(); ++step) {
-    sum += losses[step] - (step < mean_steps ? 0 : losses[step - mean_steps]);
-    if (step + 1 >= mean_steps && sum <= target * mean_steps) return static_cast<double>(step + 1);
-  }
-  return std::numeric_limits<double>::infinity();
-}
-
-double last_mean(const std::vector<double>& losses) {
-  const size_t window = std::min(losses.size(), mean_steps);
-  return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(window), losses.end(), 0.0) /
-         static_cast<double>(window);
-}
-
-void add_training(PlotCurve& curve, const std::vector<std::vector<double>>& losses) {
-  size_t steps = 0;
-  for (const std::vector<double>& of_one : losses) steps = std::max(steps, of_one.size());
-  const size_t window = std::min<size_t>(steps, 10);
-  for (size_t end = window; window > 0 && end <= steps; end += window) {
-    std::vector<double> means;
-    for (const std::vector<double>& of_one : losses)
-      if (of_one.size() >= end) {
-        const auto last = of_one.begin() + static_cast<std::ptrdiff_t>(end);
-        means.push_back(std::accumulate(last - static_cast<std::ptrdiff_t>(window), last, 0.0) /
-                        static_cast<double>(window));
-      }
-    curve.add(static_cast<double>(end), spread_of(means));
-  }
 }
 
 std::vector<std::string> NormResults::sizes() const {

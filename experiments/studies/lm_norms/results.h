@@ -4,6 +4,8 @@
 #include "../../../nn/lm/ngpt.h"
 #include "../../../nn/observe.h"
 #include "../../lm/training/small_config.h"
+#include "../../lm/watching/block_stream.h"
+#include "../../lm/watching/losses.h"
 #include "../../run/grid.h"
 
 namespace isobar {
@@ -25,18 +27,6 @@ struct Trial {
             {"warmup", warmup},
             {"learning_rate", learning_rate},
             {"seed", seed}};
-  }
-};
-
-// Of the output of each block: the residual stream, and the gradient that comes back to it.
-struct Stream {
-  std::vector<double> std, rms, gradient_norm;
-
-  // Of the gradient, the first block's over the last one's.
-  double gradient_ratio() const { return gradient_norm.front() / gradient_norm.back(); }
-
-  void values(RowFields& f, const std::string& name) {
-    f(name + ".std", std), f(name + ".rms", rms), f(name + ".gradient_norm", gradient_norm);
   }
 };
 
@@ -78,10 +68,6 @@ struct TrialOutcome {
 LmConfig training_of(const TinyConfig& config, const Trial& trial);
 // Its net, a LanguageModel or an NGPT.
 std::unique_ptr<Module> model_of(const LanguageModelConfig& config, const Trial& trial, const Rng& rng);
-// What the probe saw of the blocks; and NaN for all of them.
-Stream stream_of(const Probe& probe);
-Stream unknown_stream(int64_t layers);
-
 // A trial over its seeds, in the order of the seeds.
 struct TrialRuns {
   Trial trial;
@@ -114,15 +100,6 @@ struct NormResults {
   std::vector<double> largest_stable_rates(const std::string& size, const std::string& net) const;
   std::string prefix(const std::string& size) const;
 };
-
-// --- Losses over the steps of one training.
-
-// The steps until the mean loss of twenty batches was at most `target`; infinite where it never was. And that mean
-// at the end, of fewer batches where there are no twenty; NaN of none.
-double steps_until(const std::vector<double>& losses, double target);
-double last_mean(const std::vector<double>& losses);
-// Adds a point over the trainings for every tenth step: the mean of ten steps.
-void add_training(PlotCurve& curve, const std::vector<std::vector<double>>& losses);
 
 // --- How trials are trained: side by side, and over more learning rates where the best is at an edge.
 

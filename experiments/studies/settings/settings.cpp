@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "../../../nn/lm/lm.h"
+#include "../../lm/training/pairs.h"
 #include "../../lm/training/small_config.h"
 #include "../../nets/norms/norms.h"
 #include "../../run/grid.h"
@@ -91,9 +92,6 @@ struct Cell {
   std::vector<double> losses() const { return values_of(trained, &Outcome::val_loss); }
   std::vector<double> train_losses() const { return values_of(trained, &Outcome::train_loss); }
 };
-
-// Muon's rate is this many times AdamW's, as in train_lm: one number is searched for.
-constexpr double muon_rate_over_adam_w = 0.02 / 3e-3;
 
 // The texts, by the names that settings have for them, with the loss of their letters' frequencies.
 struct Texts {
@@ -250,11 +248,8 @@ void measure_pairs(Run& run, const Trainings& trainings) {
       measured(".train", pairwise(a.train_losses(), b->train_losses(), std::minus()));
       if (other != "rmsnorm") continue;
       const double blind = trainings.texts.blind_loss(settings[a.setting]);
-      measured(".share_of_gain", pairwise(nats, b->losses(), [&](double difference, double loss) {
-                 return difference / (blind - loss);
-               }));
-      measured(".perplexity_percent",
-               values_of(nats, [](double difference) { return 100 * std::expm1(difference); }));
+      measured(".share_of_gain", shares_of_gain(nats, b->losses(), blind));
+      measured(".perplexity_percent", perplexity_percent(nats));
     }
 }
 
