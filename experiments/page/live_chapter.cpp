@@ -1,10 +1,12 @@
 #include "live_chapter.h"
 
 #include "../claims/results.h"
+#include "../studies/what_trains/map.h"
+#include "../studies/what_trains/page_training.h"
 #include "page.h"
 
 namespace isobar::fixtures {
-extern const char live_chapter[], live_style[], live_words[], live_module[];
+extern const char live_chapter[], live_map[], live_style[], live_words[], live_module[];
 }  // namespace isobar::fixtures
 
 namespace isobar::report {
@@ -43,6 +45,49 @@ Json claims_of_runs(const std::vector<std::string>& runs) {
   return all;
 }
 
+// Nets that the page offers, in the order of its buttons.
+struct Offered {
+  const char *name, *norm;
+  int64_t depth;
+  double scale, rate;
+};
+constexpr Offered offered[] = {
+    {"plain", "none", 8, 1, 0x1p-7},
+    {"large", "none", 8, 2, 0x1p-7},
+    {"normed", "pre.rmsnorm", 8, 2, 0x1p-7},
+    {"deep", "none", 32, 1, 0x1p-8},
+    {"deep_normed", "pre.rmsnorm", 32, 1, 0x1p-8},
+    {"fast", "pre.rmsnorm", 8, 1, 0x1p-3},
+};
+
+// What live_map.js reads: the kept map's residual MLPs with AdamW, what "learns" is on the page's digits, and the nets with
+// the bits of their native trainings; without bits where the digits are not there.
+Json map_json() {
+  trains::Map map = trains::kept_map();
+  std::erase_if(map.nets, [](const trains::MeasuredNet& one) {
+    return one.net.task != "residual" || one.net.optimizer != "adamw";
+  });
+  std::optional<trains::PageDigits> digits;
+  try {
+    digits = trains::read_page_digits();
+  } catch (const Error&) {
+    // A page has none of them then, and its reader the command.
+  }
+  Json nets = Json::array();
+  for (const Offered& one : offered) {
+    const trains::Net net{.norm = one.norm, .depth = one.depth, .scale = one.scale};
+    const std::string bits = digits ? trains::train_on_page(*digits, net, one.rate).bits : "";
+    nets.push_back(
+        {{"name", one.name},
+         {"bits", bits},
+         {"net", {{"norm", one.norm}, {"depth", one.depth}, {"scale", one.scale}, {"rate", one.rate}}}});
+  }
+  return {{"map", to_json(map)},
+          {"enough", trains::page_share * trains::page_best},
+          {"best", trains::page_best},
+          {"nets", nets}};
+}
+
 }  // namespace
 
 const char live_policy[] = " 'wasm-unsafe-eval'; worker-src blob:";
@@ -66,12 +111,15 @@ std::string live_chapter(const Json& stored_runs) {
   std::string text = "\n<style>";
   text += fixtures::live_style;
   text += "</style>\n<script type=\"application/json\" id=\"live-data\">" + embedded(data);
+  text += "</script>\n<script type=\"application/json\" id=\"live-map-data\">" + embedded(map_json());
   text += "</script>\n<script type=\"text/plain\" id=\"live-module\">";
   text += fixtures::live_module;
   text += "</script>\n<script>";
   text += fixtures::live_words;
   text += "</script>\n<script>";
-  return text + fixtures::live_chapter + "</script>";
+  text += fixtures::live_chapter;
+  text += "</script>\n<script>";
+  return text + fixtures::live_map + "</script>";
 }
 
 }  // namespace isobar::report

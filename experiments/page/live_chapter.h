@@ -1,5 +1,5 @@
-// The live chapter of a page: the eight-layer study, run by the reader's browser (page/live/). A page has it
-// where `isobar report --live` asks for it.
+// The live chapter of a page: the eight-layer study, and a training of what_trains with its place on the map, run by the
+// reader's browser (page/live/). A page has it where `isobar report --live` asks for it.
 #pragma once
 
 #include "../run/json.h"

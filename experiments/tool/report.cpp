@@ -99,7 +99,8 @@ int report(const Words& words) {
               "with --kept: JSON file with the sentences for the first screen of the page, such as "
               "experiments/page/found.json");
   tool.option("--article", line.article, "address of the article; the first screen of the page links to it");
-  tool.option("--live", line.live, "add a chapter that runs decay_study in the reader's browser");
+  tool.option("--live", line.live,
+              "add chapters that run decay_study and train nets in the reader's browser");
   tool.option("--lang", line.lang, "the first language of the page", one_of({"en", "zh"}));
   tool.option("--force", line.force, "replace an existing file that is not a page or chart");
   return tool.run(words, [&] {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Runs studies in the live chapter of a page and natively, and compares their bits: live_page.py PAGE DECAY_STUDY [FOLDER]
+The program what_trains is beside DECAY_STUDY.
 
 PAGE is of `isobar report --live`, of a run with the text's own setting and its claims. With FOLDER it leaves
 pictures there, before, during and after a press. Exit codes: browser.py."""
@@ -23,6 +24,22 @@ SETTINGS = [
     {"depth": 3, "width": 24, "norm": "stdnorm", "init": "orthogonal", "seed": 7},
     {"depth": 6, "width": 32, "topology": "skipinit", "init": "lecun_normal"},
     {"depth": 6, "width": 32, "topology": "fixup", "loss": "random"},
+]
+
+
+NETS = [  # norms by depths, and scales and rates at which a net does not learn, or diverges
+    {},
+    {"norm": "none", "depth": 2, "scale": 0.125, "rate": 2 ** -5},
+    {"norm": "none", "depth": 16, "scale": 2, "rate": 2 ** -6},
+    {"norm": "pre.rmsnorm", "depth": 2, "scale": 8, "rate": 2 ** -7},
+    {"norm": "pre.rmsnorm", "depth": 12, "rate": 2 ** -9},
+    {"norm": "post.layernorm", "depth": 2, "rate": 2 ** -8},
+    {"norm": "post.layernorm", "depth": 10, "scale": 0.7, "rate": 2 ** -7},
+    {"norm": "pre.dyt_sqrtd", "depth": 2, "rate": 2 ** -6},
+    {"norm": "pre.dyt_sqrtd", "depth": 8, "scale": 1.5, "rate": 2 ** -8},
+    {"norm": "fixup", "depth": 3, "scale": 4, "rate": 2 ** -9},
+    {"norm": "fixup", "depth": 32, "rate": 2 ** -8},
+    {"norm": "none", "depth": 8, "scale": 16, "rate": 2 ** -1},
 ]
 
 
@@ -52,14 +69,69 @@ def compare_bits(browser, program):
             expect(got == wanted, f"{got} is native's {wanted}: {setting}")
 
 
+def native_training(program, net):
+    flags = ["--norm", net["norm"], "--depth", net["depth"], "--init_std", net["scale"] / 8, "--rate", net["rate"]]
+    said = subprocess.run([program, "--on_page", "--task", "residual", *map(str, flags)], check=True, capture_output=True, text=True)
+    return said.stdout.split("bits: ")[1].strip()
+
+
+def train(browser, net):
+    """In the page, without its controls: its bits, or why not, and the seconds."""
+    return browser.execute_async_script("""const [net, done] = arguments;
+        changeNet({...defaultNet, ...net});
+        trainNet().then((bits) => done([bits || trainer.error, trainer.seconds]));""", net)
+
+
+def compare_trainings(browser, program):
+    """The bits of a page's trainings and those of the native program."""
+    default, longest = browser.run("return defaultNet"), 0
+    for net in NETS:
+        (got, seconds), wanted = train(browser, net), native_training(program, {**default, **net})
+        expect(got == wanted, f"{got} is native's {wanted}: {net}")
+        longest = max(longest, seconds)
+    print(f"      the longest of {len(NETS)} trainings took {longest:.2f} s")
+
+
+def the_map(browser, picture):
+    """A press, the native bits beside its own, the place on the map, and what is refused."""
+    browser.run("""changeNet({...defaultNet}); document.getElementById('live-map').scrollIntoView({behavior: 'instant'});
+        document.getElementById('live-map-press').focus()""")
+    browser.press(Keys.ENTER)
+    browser.execute_async_script("""const [done] = arguments;
+        const look = () => trainer.state === 'running' ? setTimeout(look, 5) : done();
+        look();""")
+    own, stored, word = browser.run("""const line = document.getElementById('live-map-bits').parentElement;
+        return [...line.querySelectorAll('code')].slice(0, 2).map((e) => e.textContent)
+          .concat(line.querySelector('span').textContent)""")
+    expect(own == stored and word == "the same in every bit", f"its bits {own} are those of the native training: {word}")
+    stored = browser.run("return trainer.nets.map(({net, bits}) => [net, bits])")
+    expect(all(len(bits) == 16 for _, bits in stored), "each net of a button has native bits")
+    for net, bits in stored:
+        expect(train(browser, net)[0] == bits, f"which are the page's: {net}")
+    picture("map_trained")
+    place = browser.run("""return [trainer.said.predicted, document.querySelectorAll('#live-map-place circle.here').length,
+        document.querySelectorAll('#live-map-place path.predicted').length]""")
+    expect(place[1:] == [2, 2] and place[0][0] < place[0][1], f"the net is on the map, with the predicted border: {place}")
+    for wrong in ({"depth": 1000}, {"scale": 0}, {"rate": 100}, {"norm": "none such"}):
+        said = train(browser, wrong)[0]
+        expect(next(iter(wrong)) in said, f"{wrong} is refused: {said}")
+    browser.run("changeNet({...defaultNet, depth: 32}); trainNet()")
+    stopped = browser.run("""document.getElementById('live-map-press').click();
+        return trainer.worker === null && trainer.state""")
+    expect(stopped == "stopped", "Stop ends a training")
+
+
 def without_relaxed_simd(browser):
     """As in a browser that has none: the module's own products."""
     expect(browser.run("return Boolean(live.code.relaxed)"), "products are by relaxed SIMD")
     bits = [press(browser, {"depth": 6, "width": 40, "seeds": 2})]
+    trained = [train(browser, {"depth": 2})[0]]
     browser.run("live.whole = live.code; live.code = {...live.code, relaxed: null}; live.page = instanceOf(live.code)")
     bits.append(press(browser, {"depth": 6, "width": 40, "seeds": 2}))
+    trained.append(train(browser, {"depth": 2})[0])
     browser.run("live.code = live.whole; live.page = instanceOf(live.code)")
     expect(len(bits[0]) == 16 and bits[0] == bits[1], f"without relaxed SIMD the bits are the same: {bits}")
+    expect(len(trained[0]) == 16 and trained[0] == trained[1], f"and those of a training: {trained}")
 
 
 WRONG = {"x +": 4, "(x": 3, "x x": 3, "w * foo(x)": 5, "mean x": 6, "sqrt()": 6, "x ^ 1.5": 5, "x ^ y": 5, "1 + 2": 1,
@@ -135,6 +207,10 @@ def links_and_errors(browser, page):
     browser.execute_async_script("live.ready.then(arguments[0])")
     shown = browser.run("return ['norm', 'depth', 'width'].map((name) => document.getElementById('live-' + name).value)")
     expect(shown == ["rmsnorm", "3", "16"], f"a link carries its setting: {shown}")
+    browser.run("location.hash = '#live-map?norm=fixup&depth=4&scale=2&rate=0.0078125'")
+    shown = browser.execute_async_script("""const [done] = arguments;
+        setTimeout(() => done(['norm', 'depth', 'scale', 'rate'].map((name) => document.getElementById('live-map-' + name).value)), 100)""")
+    expect(shown == ["fixup", "4", "2", "0.0078125"], f"and one to the map: {shown}")
     said = press(browser, {"depth": 100000})
     expect("depth" in said and browser.run("return document.querySelector('#live [role=alert]').textContent") != "",
            f"a depth beyond the module's memory is refused: {said}")
@@ -154,6 +230,8 @@ def in_every_look(browser, picture):
                 wide = browser.run("return document.documentElement.scrollWidth")
                 expect(wide <= width, f"in {lang}, {scheme}, {width} pixels need no sideways scrolling: {wide}")
                 picture(f"{lang}_{scheme}_{width}")
+                browser.run("document.getElementById('live-map').scrollIntoView({behavior: 'instant'})")
+                picture(f"map_{lang}_{scheme}_{width}")
 
 
 def walk(browser, page, program, *folder):
@@ -162,9 +240,11 @@ def walk(browser, page, program, *folder):
             browser.save_screenshot(str(pathlib.Path(folder[0], f"live_{name}.png")))
     browser.prefer("light")
     browser.open(page)
-    browser.execute_async_script("live.ready.then(arguments[0])")
-    expect(not browser.run("return live.error"), "the module is loaded")
+    browser.execute_async_script("trainer.ready.then(arguments[0])")
+    expect(not browser.run("return live.error || trainer.error"), "the module is loaded")
     compare_bits(browser, program)
+    compare_trainings(browser, pathlib.Path(program).with_name("what_trains"))
+    the_map(browser, picture)
     without_relaxed_simd(browser)
     own_norms(browser)
     press_default(browser, picture)

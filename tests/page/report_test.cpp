@@ -524,7 +524,8 @@ TEST_CASE(
   CHECK(holds(file_text(own), "\"seed\":3"));
   const std::string live = folder / "live.html";
   ran("isobar report", out + " " + rmsnorm + " --live -o " + live);
-  CHECK(file_text(live).size() - page.size() < (1 << 18) + (1 << 15));
+  // 118 KiB of it belong to what_trains: its digits, the map and the code that trains.
+  CHECK(file_text(live).size() - page.size() < (1 << 18) + (1 << 15) + 120 * 1024);
   CHECK_FALSE(holds(page, "wasm"));
   const std::string programs = ISOBAR_BINARY_DIR "/bin/";
   browse("page/pages.py", {programs + "isobar", programs + "decay_study", live, file, lm, folder / "own",

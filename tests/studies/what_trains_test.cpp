@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "../../experiments/studies/what_trains/answer.h"
+#include "../../experiments/studies/what_trains/page_training.h"
 #include "../../experiments/studies/what_trains/scores.h"
 #include "../../experiments/studies/what_trains/training.h"
 #include "study_run.h"
@@ -238,6 +239,41 @@ TEST_CASE("the program answers without training or leaving a folder") {
         std::string::npos);
   CHECK(std::filesystem::is_empty(folder.path()));
   CHECK(ran("isobar", "what_trains --norm none --depth 12 --init_std 0.02", folder.path()).out == said.out);
+}
+
+// The numbers were computed by the definition (tests/spec/spec.h), in the module of page/live.
+TEST_CASE("a training on the page's digits has the bits of the definition") {
+  const PageDigits digits = read_page_digits();
+  struct Row {
+    const char* norm;
+    double rate;
+    const char* bits;
+  };
+  for (const Row& row :
+       {Row{"none", 0x1p-7, "78f91cc3065ed97a"}, Row{"pre.rmsnorm", 0x1p-7, "6642c00c3f7a83d2"},
+        Row{"post.layernorm", 0x1p-7, "670b287a033c748a"}, Row{"pre.dyt_sqrtd", 0x1p-7, "b6bf83d32cd04ffe"},
+        Row{"fixup", 0x1p-7, "56b9e2aa0efe3e41"}}) {
+    CAPTURE(row.norm);
+    CHECK(train_on_page(digits, net_of("residual", row.norm, 1), row.rate).bits == row.bits);
+  }
+}
+
+TEST_CASE("the best gain on the page's digits is that of two blocks without a norm") {
+  Net net = net_of("residual", "none", 1);
+  net.depth = 2;
+  CHECK(train_on_page(read_page_digits(), net, 0x1p-5).outcome.gain ==
+        doctest::Approx(page_best).epsilon(1e-4));
+}
+
+TEST_CASE("the program trains on the page's digits, residual nets alone") {
+  const TemporaryFolder folder;
+  const auto said =
+      ran("what_trains", "--on_page --task residual --norm fixup --depth 8 --init_std 0.125 --rate 0.0078125",
+          folder.path());
+  CHECK(said.out.find("bits: 56b9e2aa0efe3e41\n") != std::string::npos);
+  CHECK(std::filesystem::is_empty(folder.path()));
+  check_refused("what_trains", "--on_page --norm fixup --rate 0.01", "--on_page: wanted --task residual");
+  check_refused("what_trains", "--on_page --task residual --norm none", "a --rate above 0");
 }
 
 }  // namespace isobar::what_trains_test

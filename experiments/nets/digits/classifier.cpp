@@ -19,7 +19,7 @@ void Classifier::fields(Fields& f) {
   f("head", head);
 }
 
-Judged judge(Classifier& model, const Part& images) {
+Judged judge(Classifier& model, const Dataset& images) {
   const Evaluation here(model);
   double correct = 0, loss = 0;
   for (const auto& [x, y] : Loader(images, {.batch_size = 500, .shuffle = false}, Rng(0)).epoch(0)) {

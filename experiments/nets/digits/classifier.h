@@ -25,6 +25,6 @@ struct Classifier : Module {
 struct Judged {
   double accuracy, loss;
 };
-Judged judge(Classifier& model, const Part& images);
+Judged judge(Classifier& model, const Dataset& images);
 
 }  // namespace isobar::depth

@@ -4,7 +4,7 @@
 // An instance of the module; `known` is told of layers. Workers have this function too. `relaxed`: products
 // by relaxed SIMD, or null.
 function instanceOf({ module, relaxed }, known = {}) {
-  const page = { up() {}, down() {}, ...known }, imports = { page };
+  const page = { up() {}, down() {}, stepped() {}, ...known }, imports = { page };
   let own;
   const read = (at, size) => new TextDecoder().decode(new Uint8Array(own.memory.buffer, at, size));
   page.failed = (at, size) => { throw new Error(read(at, size)); };

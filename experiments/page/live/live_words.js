@@ -49,3 +49,53 @@ Object.assign(words.zh, { live: {
   verdicts: "文中关于此网络的断言，按你的运行判定", onPage: "本页的判定",
   other_net: "设置与原文不同：以下判定表示，若原文用的是此网络，结论会如何。",
 } });
+
+Object.assign(words.en, { live_map: {
+  title: "Does it train?",
+  lead: "A small residual net learns digits in your browser, in 100 steps. Its learning rate, depth, norm and the scale of "
+    + "its initial weights decide whether it learns at all. The map shows what was measured of such nets, and the border "
+    + "that formulas predict from the initial weights alone. Choose a point, and train.",
+  setting: "The net", press: "Train it", stop: "Stop",
+  preset: { plain: "without a norm", large: "weights twice as large", normed: "the same with RMSNorm", deep: "32 blocks",
+    deep_normed: "32 blocks with RMSNorm", fast: "a rate that is too high" },
+  field: { norm: "norm", depth: "blocks", scale: "scale of the weights", rate: "learning rate" }, no_norm: "none",
+  predicted: "The formulas predict that it learns", expected: "With both, it is expected to learn",
+  nearest: (depth, scale) => `Measured nearest (${depth} blocks, scale ${scale}): it learns`,
+  rates: (low, high) => `at rates from ${low} to ${high}`, none: "at no rate",
+  here: "Measured for this net and rate", not_measured: "not measured",
+  outcome: { learns: "learns", less: "learns less", nothing: "learns nothing", worse: "worse than guessing" },
+  gain: (gain) => `(gain over guessing: ${gain} nats)`,
+  place: "where the net is on the map", curve: "loss, step by step; dashed: guessing, and what is enough on the other digits", border: "predicted border", point: "your net",
+  pale: "pale: measured of 8 blocks, or at scale 1",
+  running: (n) => `Step ${n} of 100.`, stopped: (n) => `Stopped after ${n} steps.`,
+  finished: (n, seconds) => `${n} steps in ${seconds.toFixed(2)} s.`,
+  result: "Your net", judged: (loss, percent) => `on 412 other digits: loss ${loss}, ${percent} % right`,
+  diverged: (n) => `its loss was not finite after ${n} steps`,
+  bits: "Bits of this training", stored: ", of the native one ", compare: [". Natively, ", " prints the same number."],
+  what: "The map is of nets that learn from 7000 grey digits. Here are 1088 digits in black and white, so nets learn less; "
+    + "“learns” means 85 % of the best gain on these digits. Their borders are elsewhere in places. The bits stand for the "
+    + "loss of every step and the loss on the other digits. The digits are the first ones of MNIST's test images (LeCun, "
+    + "Cortes, Burges; CC BY-SA 3.0), made black and white, and may be passed on under the same licence.",
+} });
+Object.assign(words.zh, { live_map: {
+  title: "它能训练吗？",
+  lead: "一个小残差网络在你的浏览器里学认数字，共 100 步。学习率、深度、归一化与初始权重的尺度，决定它能否学会。图中是此类网络的实测结果，以及仅由初始权重推出的预测边界。选一个点，开始训练。",
+  setting: "网络", press: "训练", stop: "停止",
+  preset: { plain: "无归一化", large: "权重加倍", normed: "同上，加 RMSNorm", deep: "32 块", deep_normed: "32 块，加 RMSNorm",
+    fast: "过高的学习率" },
+  field: { norm: "归一化", depth: "块数", scale: "权重尺度", rate: "学习率" }, no_norm: "无",
+  predicted: "公式预测：能学会的学习率", expected: "综合两者，预期能学会的学习率",
+  nearest: (depth, scale) => `最近的实测（${depth} 块，尺度 ${scale}）：能学会的学习率`,
+  rates: (low, high) => `${low} 至 ${high}`, none: "没有",
+  here: "此网络、此学习率的实测", not_measured: "未测",
+  outcome: { learns: "学会", less: "学得较少", nothing: "什么也没学到", worse: "比盲猜还差" },
+  gain: (gain) => `（相对盲猜的增益：${gain} 纳特）`,
+  place: "此网络在图上的位置", curve: "逐步的损失；虚线：盲猜，以及在另外的数字上算“学会”的损失", border: "预测的边界", point: "你的网络", pale: "浅色：8 块或尺度为 1 时的实测",
+  running: (n) => `100 步中的第 ${n} 步。`, stopped: (n) => `${n} 步后停止。`,
+  finished: (n, seconds) => `${n} 步，用时 ${seconds.toFixed(2)} 秒。`,
+  result: "你的网络", judged: (loss, percent) => `在另外 412 个数字上：损失 ${loss}，正确率 ${percent} %`,
+  diverged: (n) => `${n} 步后损失不再有限`,
+  bits: "本次训练的比特指纹", stored: "，本机程序训练的指纹 ", compare: ["。本机运行 ", " 会输出同一个数。"],
+  what: "图中的网络学的是 7000 个灰度数字；此处是 1088 个黑白数字，网络学到的较少，“学会”指达到这些数字上最佳增益的 85 %，边界也会有所不同。指纹由每一步的损失与验证损失的全部比特算出。"
+    + "数字取自 MNIST 测试图像的前部（LeCun、Cortes、Burges；CC BY-SA 3.0），已化为黑白，可按同一许可再分发。",
+} });

@@ -1,5 +1,5 @@
 // The live chapter's module: decay_study, its theory, its charts and the verdicts on the texts that it is
-// about, for a browser. live_chapter.js has the other side.
+// about, for a browser. live_chapter.js has the other side. map.cpp has what is exported of what_trains.
 //
 // Texts go in by `input` and come out of `text` and `size`; they are JSON, or SVG of a chart. A worker calls
 // begin() and run(); the page calls begin(), and up() and down() with what its workers report, then draw(),
@@ -10,11 +10,9 @@
 #include "../../nets/decay/plots.h"
 #include "../../run/plot.h"
 #include "../charts/charts.h"
+#include "exports.h"
 #include "net.h"
 #include "product.h"
-
-#define EXPORT(name) extern "C" __attribute__((export_name(#name)))
-#define IMPORT(name) extern "C" __attribute__((import_module("page"), import_name(#name)))
 
 IMPORT(failed) [[noreturn]] void page_failed(const char* text, size_t size);
 IMPORT(up) void page_up(int layer, double output_std, double norm_std);
@@ -38,10 +36,8 @@ struct State {
   std::vector<double> printed_std, printed_gradient, native_std, native_gradient;
   std::vector<Seed> seeds;
 } state;
-std::string words;  // in and out
 
 int64_t depth() { return state.config.depth; }
-void answer(const Json& json) { words = with_named_infinities(json).dump(); }
 
 // --- Settings: the fields of Config, each a number or one of its choices.
 
@@ -172,6 +168,9 @@ void set_beside(const Json& medians) {
 }
 
 }  // namespace
+
+std::string words;
+void answer(const Json& json) { words = with_named_infinities(json).dump(); }
 
 // Room for `size` bytes of a text that comes in.
 EXPORT(input) char* input(size_t size) {

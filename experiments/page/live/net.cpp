@@ -1,11 +1,12 @@
 #include "net.h"
 
+#include <bit>
 #include <numeric>
 
 #include "../../../core/rng.h"
 #include "../../../data/utf8_stream.h"
 #include "../../../nn/norm.h"
-#include "../../../tests/spec/layers.h"
+#include "layers.h"
 #include "product.h"
 
 extern "C" __attribute__((import_module("page"), import_name("multiply"))) void page_multiply(const float* a,
@@ -13,18 +14,19 @@ extern "C" __attribute__((import_module("page"), import_name("multiply"))) void 
                                                                                               float* c, int m,
                                                                                               int k, int n);
 
-// A single fused multiply-add, which the definition's functions take from the C library: this one is faster.
+// A single fused multiply-add, which the definition's functions take from the C library: this one is faster. The product is
+// exact in double. Where its sum with c is a normal float's size and no midpoint of two floats, no midpoint lies between it and
+// the exact sum, so that both round to one float.
 extern "C" float fmaf(float a, float b, float c) {
+  const double sum = static_cast<double>(a) * b + c;
+  if (std::abs(sum) >= 0x1p-126 && (std::bit_cast<uint64_t>(sum) & 0x1fffffff) != 0x10000000)
+    return static_cast<float>(sum);
   using isobar::live::fused;
   return wasm_f32x4_extract_lane(fused(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0);
 }
 
 namespace isobar::live {
 namespace {
-
-using spec::Int;
-using Array = spec::Array<float>;
-using Tensor = spec::Tensor<float>;
 
 // --- Products: every element is the definition's chain. Who multiplies is the page's choice: relaxed.cpp or
 //     multiply() of this module.
@@ -55,7 +57,9 @@ std::vector<float> product(const float* a, const float* b, Int m, Int k, Int n) 
   return y;
 }
 
-// The definition's linear() with these products: y = x Wᵀ + bias as its transpose, W xᵀ.
+}  // namespace
+
+// y = x Wᵀ + bias as its transpose, W xᵀ.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Int m = weight.size(0), k = weight.size(1), n = x.numel() / k, width = padded(n);
   std::vector<float> y(m * width);
@@ -72,6 +76,26 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     if (bias.defined()) give(bias, spec::summed_to(dy, bias.shape()));
   });
 }
+
+// --- Parameters.
+
+namespace {
+
+Parameters* trained = nullptr;
+
+}  // namespace
+
+Parameters::Use::Use(Parameters& parameters) { trained = &parameters, parameters.next_ = 0; }
+Parameters::Use::~Use() { trained = nullptr; }
+Tensor parameter_made(const std::function<Array()>& make) {
+  if (trained == nullptr) return spec::trainable(make());
+  return trained->next(make);
+}
+Tensor parameter(const spec::Shape& shape, double value) {
+  return parameter_made([&] { return spec::filled(shape, static_cast<float>(value)); });
+}
+
+namespace {
 
 // --- Initial weights, as ../../nets/decay/net.cpp and nn/init.cpp have them.
 
@@ -130,9 +154,6 @@ Tensor variance(const Tensor& x) {
                                      (x.value().x[i] - mean[i / columns]));
          }));
   });
-}
-Tensor parameter(const spec::Shape& shape, double value) {
-  return spec::trainable(spec::filled(shape, static_cast<float>(value)));
 }
 // weight · t(x, s) + bias, of autograd/ops/dyt.cpp.
 Tensor derf(const Tensor& x, const Tensor& alpha, const Tensor& weight, const Tensor& bias) {
@@ -213,56 +234,63 @@ Tensor watched(const Tensor& x, const Seen& seen) {
   return spec::recorded(x.value(), [=](const Array& dy) { seen(), give(x, dy); });
 }
 
-// --- The net. Weights are made where they are used, so that their gradients are complete as soon as the
-//     gradient has come down to the layer's input.
-
-struct Layer {
-  const decay::Config& config;
-  spec::Rng rng;
-  Tensor weight = {};  // the first
-  double norm_std = std::numeric_limits<double>::quiet_NaN();
-
-  Tensor linear_named(const Tensor& x, const char* name) {
-    const spec::Rng own = rng.split(name);
-    const Int n = config.width;
-    const Tensor w = spec::trainable(initial_weight(config.init, n, own.split("weight")));
-    Tensor bias;
-    if (config.init == "default")
-      bias = spec::trainable(spec::linear_default<float>({n}, n, own.split("bias")));
-    else if (config.init != "default_nobias")
-      bias = parameter({n}, 0);
-    if (!weight.defined()) weight = w;
-    return linear(x, w, bias);
-  }
-  Tensor normed(const Tensor& x) {
-    if (config.norm == "none") return x;
-    const std::optional<double> alpha = config.alpha >= 0 ? std::optional(config.alpha) : std::nullopt;
-    const Tensor y = norm_named(config.norm).of(x, config.width, alpha);
-    norm_std = std_of(y.value());
-    return y;
-  }
-  Tensor branch(const Tensor& x) { return linear_named(relu(linear_named(x, "linear1")), "linear2"); }
-  Tensor fixup(const Tensor& x) {
-    const Int n = config.width;
-    const double gain = spec::he_std(1) / std::sqrt(static_cast<double>(config.depth));
-    weight = spec::trainable(rng.split("linear1").split("weight").normal<float>(
-        {n, n}, 0, gain / std::sqrt(static_cast<double>(n))));
-    const Tensor h = relu(linear(x + parameter({1}, 0), weight, {}) + parameter({1}, 0));
-    return x + parameter({1}, 1) * linear(h, parameter({n, n}, 0), {}) + parameter({1}, 0);
-  }
-  Tensor operator()(const Tensor& x) {
-    const std::string& topology = config.topology;
-    if (topology == "plain" && config.order == "relu_norm") return normed(relu(linear_named(x, "linear1")));
-    if (topology == "plain") return relu(normed(linear_named(x, "linear1")));
-    if (topology == "fixup") return fixup(x);
-    if (topology == "pre") return x + branch(normed(x));
-    if (topology == "post") return normed(x + branch(x));
-    if (topology == "residual") return x + branch(x);
-    return x + parameter({1}, topology == "skipinit" ? config.branch_scale() : 0) * branch(x);
-  }
-};
-
 }  // namespace
+
+// --- The net. Where it goes through once, weights are made where they are used, so that their gradients are complete as
+//     soon as the gradient has come down to the layer's input.
+
+Tensor Layer::linear_named(const Tensor& x, const char* name) {
+  const spec::Rng own = rng.split(name);
+  const Int n = config.width;
+  const Tensor w = parameter_made([&] {
+    const Array drawn = initial_weight(config.init, n, own.split("weight"));
+    return scale == 1 ? drawn : spec::times(drawn, scale);
+  });
+  Tensor bias;
+  if (config.init == "default")
+    bias = parameter_made([&] { return spec::linear_default<float>({n}, n, own.split("bias")); });
+  else if (config.init != "default_nobias")
+    bias = parameter({n}, 0);
+  if (!weight.defined()) weight = w;
+  return linear(x, w, bias);
+}
+Tensor normed_by(const decay::Config& config, const Tensor& x) {
+  const std::optional<double> alpha = config.alpha >= 0 ? std::optional(config.alpha) : std::nullopt;
+  return config.norm == "none" ? x : norm_named(config.norm).of(x, config.width, alpha);
+}
+Tensor Layer::normed(const Tensor& x) {
+  const Tensor y = normed_by(config, x);
+  if (config.norm != "none") norm_std = std_of(y.value());
+  return y;
+}
+Tensor Layer::branch(const Tensor& x) { return linear_named(relu(linear_named(x, "linear1")), "linear2"); }
+Tensor Layer::fixup(const Tensor& x) {
+  const Int n = config.width;
+  const double gain = spec::he_std(1) / std::sqrt(static_cast<double>(config.depth));
+  // In the order in which they are used.
+  const Tensor b1 = parameter({1}, 0);
+  weight = parameter_made([&] {
+    const Array drawn = rng.split("linear1").split("weight").normal<float>(
+        {n, n}, 0, gain / std::sqrt(static_cast<double>(n)));
+    return scale == 1 ? drawn : spec::times(drawn, scale);
+  });
+  const Tensor b2 = parameter({1}, 0), factor = parameter({1}, 1), last = parameter({n, n}, 0),
+               b3 = parameter({1}, 0);
+  const Tensor h = relu(linear(x + b1, weight, {}) + b2);
+  return x + factor * linear(h, last, {}) + b3;
+}
+Tensor Layer::operator()(const Tensor& x) {
+  const std::string& topology = config.topology;
+  if (topology == "plain" && config.order == "relu_norm") return normed(relu(linear_named(x, "linear1")));
+  if (topology == "plain") return relu(normed(linear_named(x, "linear1")));
+  if (topology == "fixup") return fixup(x);
+  if (topology == "pre") return x + branch(normed(x));
+  if (topology == "post") return normed(x + branch(x));
+  if (topology == "residual") return x + branch(x);
+  const double share = topology == "skipinit" ? config.branch_scale() : 0;
+  const Tensor factor = parameter({1}, share);
+  return x + factor * branch(x);
+}
 
 void set_formula(const Formula& formula) { own_formula = formula; }
 
@@ -272,7 +300,8 @@ double run(const decay::Config& config, uint64_t seed, const Listener& listener)
   Tensor x(input);
   std::vector<Tensor> inputs;  // of the layers
   for (Int i = 0; i < config.depth; ++i) {
-    const auto layer = std::make_shared<Layer>(Layer{config, net.split("layer " + std::to_string(i + 1))});
+    const auto layer =
+        std::make_shared<Layer>(Layer{.config = config, .rng = net.split("layer " + std::to_string(i + 1))});
     x = watched(x, [layer, i, down = listener.down] {
       down(i, std::sqrt(squares(layer->weight.grad(), 0)));
       layer->weight.grad() = {};

@@ -50,15 +50,6 @@ std::string scale_text(const Net& net, int64_t steps) {
   return fmt::format("a std of its weights from {:.2g} to {:.2g}", least * unit, greatest * unit);
 }
 
-const MeasuredNet* nearest_to(const Map& map, const Net& net) {
-  const MeasuredNet* nearest = nullptr;
-  for (const MeasuredNet& one : map.nets)
-    if (const double far = distance(one.net, net);
-        !std::isinf(far) && (nearest == nullptr || far < distance(nearest->net, net)))
-      nearest = &one;
-  return nearest;
-}
-
 // The scales at which the map's nets of this norm and optimizer train, those of the depth and embedding that are nearest to
 // the net's; empty where it has none, or none trains.
 std::string measured_scale_text(const Map& map, const Net& net) {
@@ -107,6 +98,15 @@ std::string advice(const Map& map, const Net& net, double rate) {
 }
 
 }  // namespace
+
+const MeasuredNet* nearest_to(const Map& map, const Net& net) {
+  const MeasuredNet* nearest = nullptr;
+  for (const MeasuredNet& one : map.nets)
+    if (const double far = distance(one.net, net);
+        !std::isinf(far) && (nearest == nullptr || far < distance(nearest->net, net)))
+      nearest = &one;
+  return nearest;
+}
 
 Borders expected_borders(const Map& map, const Net& net) {
   const Borders predicted = predicted_borders(net, map.steps);

@@ -10,6 +10,10 @@ namespace isobar::trains {
 // say that it differs; by the formulas alone where none is within two octaves of scale, depth and embedding together.
 Borders expected_borders(const Map& map, const Net& net);
 
+// The measured net that is nearest to a net, in octaves of scale, depth and embedding; null where none has its norm and
+// optimizer.
+const MeasuredNet* nearest_to(const Map& map, const Net& net);
+
 // The answer as text, for a net of any depth, width and scale, and a rate where one is asked for (0: none).
 //
 //   transformer of 12 blocks, width 32, no norm, AdamW; weights of std 0.02 (scale 0.113), embedding of std 0.02

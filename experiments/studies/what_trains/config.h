@@ -40,6 +40,10 @@ struct Net {
   Json settings() const;
 };
 
+// The optimizers of a model: of two the first is Muon, whose rate the map shows.
+inline constexpr double adam_w_share = 0.15;  // AdamW's rate over Muon's: 3e-3 over 0.02, as in duel
+inline constexpr double momentum = 0.9;       // SGD's
+
 // Whether there is such a net: a plain chain has no branches, and SGD trains no transformer here.
 bool makes_sense(const Net& net);
 

@@ -3,18 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "../../page/charts/shapes.h"
 #include "prediction.h"
 
 namespace isobar::trains {
 namespace {
 
 using charts::at;
+using charts::box;
 using charts::element;
 using charts::Markup;
+using charts::path;
 using charts::through;
+using charts::words;
 
 constexpr double cell = 15, gap = 46, left = 44, top = 54;
 
@@ -36,10 +39,10 @@ std::string colour(double gain, double enough, double best) {
   return "#f2c14e";
 }
 
-Markup text(double x, double y, const std::string& words, const char* anchor = "middle", int size = 11) {
+Markup text(double x, double y, const std::string& content, const char* anchor = "middle", int size = 11) {
   return element("text",
                  {{"x", at(x)}, {"y", at(y)}, {"text-anchor", anchor}, {"font-size", std::to_string(size)}},
-                 Markup(words));
+                 Markup(content));
 }
 
 Markup line(const std::vector<std::pair<double, double>>& points, const char* stroke, bool dashed) {
@@ -99,7 +102,102 @@ Markup panel(const Map& map, const std::vector<const MeasuredNet*>& nets, const 
   return svg;
 }
 
+// --- Of one net: a panel for each of two numbers.
+
+struct Upwards {
+  Phrase name;
+  bool of_depth;
+  double from, to;            // at the panel's edges
+  std::vector<double> ticks;  // powers of 2
+  double value(const Net& net) const { return of_depth ? static_cast<double>(net.depth) : net.scale; }
+  Net with(Net net, double value) const {
+    if (of_depth)
+      net.depth = std::llround(value);
+    else
+      net.scale = value;
+    return net;
+  }
+};
+
+struct Panel {
+  double width, height, cell;
+  int64_t first;  // octave of the rate at the left edge
+  double from, to;
+
+  double x(double rate) const { return (std::log2(rate) - static_cast<double>(first) + 0.5) * cell; }
+  double y(double value) const { return height * std::log2(to / value) / std::log2(to / from); }
+  std::pair<double, double> at(double rate, double value) const {
+    return {std::clamp(x(rate), 0.0, width), std::clamp(y(value), 0.0, height)};
+  }
+};
+
+Markup place_in(const Map& map, const Net& net, double rate, const Upwards& up, const Panel& panel) {
+  Markup svg = path("place-ground", box(0, 0, panel.width, panel.height));
+  const double enough = map.enough.at(net.task), best = map.best.at(net.task);
+  // What was measured has the default depth, or scale; the net may have another.
+  Net like = net;
+  if (up.of_depth)
+    like.scale = default_scale(net.task);
+  else
+    like.depth = default_depth(net.task);
+  const bool its_line = like == net;
+  for (const MeasuredNet& one : map.nets) {
+    if (!(up.with(one.net, up.value(net)) == like)) continue;
+    for (const auto& [octave, gain] : one.cells) {
+      const double x = static_cast<double>(octave - panel.first) * panel.cell;
+      svg +=
+          path(its_line ? "cell" : "cell pale", box(x + 1, panel.y(up.value(one.net)) - 4, panel.cell - 2, 8),
+               "fill:" + colour(gain, enough, best));
+    }
+  }
+  std::vector<std::pair<double, double>> low, high;
+  for (double value = up.from; value <= up.to * 1.001; value *= std::exp2(0.125))
+    if (const Borders borders = predicted_borders(up.with(net, value), map.steps); borders.trains()) {
+      low.push_back(panel.at(borders.lowest_rate, value));
+      high.push_back(panel.at(borders.highest_rate, value));
+    }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  if (!low.empty()) low.push_back(low.front()), svg += path("predicted", through(low));
+  const auto [x, y] = panel.at(rate, up.value(net));
+  svg += element("circle", {{"class", "here"}, {"cx", charts::at(x)}, {"cy", charts::at(y)}, {"r", "6"}});
+  for (const double tick : up.ticks) svg += words("tick", -6, panel.y(tick) + 4, "end", charts::plain(tick));
+  for (int64_t octave = -12; octave <= -2; octave += 5)
+    svg += words("tick", panel.x(std::exp2(static_cast<double>(octave))), panel.height + 15, "middle",
+                 charts::number(std::exp2(static_cast<double>(octave)), 2));
+  return svg + words("axis", 0, -8, "", up.name);
+}
+
 }  // namespace
+
+charts::Drawing place_of(const Map& map, const Net& net, double rate, double width) {
+  constexpr double to_left = 40, below = 40, above = 24, high = 150;
+  constexpr int64_t first = -15, last = -1;
+  const size_t columns = width >= 520 ? 2 : 1;
+  const double each = (width - to_left * static_cast<double>(columns)) / static_cast<double>(columns) - 4;
+  const std::array<Upwards, 2> all = {
+      {{{"scale of the initial weights", "初始权重的尺度"}, false, 1.0 / 16, 16, {0.125, 0.5, 2, 8}},
+       {{"number of blocks", "块数"}, true, 1, 64, {2, 8, 32}}}};
+  Markup content;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Panel panel{.width = each,
+                      .height = high,
+                      .cell = each / static_cast<double>(last - first + 1),
+                      .first = first,
+                      .from = all[i].from,
+                      .to = all[i].to};
+    const double x = to_left + static_cast<double>(i % columns) * (each + to_left),
+                 y = above + static_cast<double>(i / columns) * (high + above + below);
+    content += element("g", {{"transform", "translate(" + charts::at(x) + " " + charts::at(y) + ")"}},
+                       place_in(map, net, rate, all[i], panel) +
+                           words("axis", each / 2, high + 32, "middle", Phrase("learning rate", "学习率")));
+  }
+  const double rows = static_cast<double>(all.size() / columns);
+  return {.kind = "chart place",
+          .width = width,
+          .height = rows * (above + high + below),
+          .label = {"the net on the map of what_trains", "此网络在 what_trains 图上的位置"},
+          .content = content};
+}
 
 std::string picture_of(const Map& map, const std::string& task, const std::string& optimizer,
                        double embedding_std) {
@@ -151,11 +249,11 @@ std::string picture_of(const Map& map, const std::string& task, const std::strin
                                                       {"hsl(220 12% 60%)", "learns less"},
                                                       {"#4a4a55", "nothing"},
                                                       {"#c0392b", "worse than guessing"}};
-  for (const auto& [fill, words] : keys) {
+  for (const auto& [fill, meaning] : keys) {
     content +=
         element("rect", {{"x", at(x)}, {"y", at(y - 10)}, {"width", "12"}, {"height", "12"}, {"fill", fill}});
-    content += text(x + 17, y, words, "start");
-    x += words == keys[3].second ? 150 : 95;
+    content += text(x + 17, y, meaning, "start");
+    x += meaning == keys[3].second ? 150 : 95;
   }
   content += line({{x, y - 4}, {x + 26, y - 4}}, "#111", false) + text(x + 32, y, "measured border", "start");
   content += line({{x + 135, y - 4}, {x + 161, y - 4}}, "#0a7d55", true) +

@@ -4,8 +4,6 @@
 #include <limits>
 #include <numbers>
 
-#include "training.h"
-
 namespace isobar::trains {
 namespace {
 

@@ -65,6 +65,7 @@ bool loop(int64_t steps, double rate, Mover& mover, Outcome& outcome, const Loss
     Tape tape;
     const Tensor loss = loss_on(step);
     if (!std::isfinite(loss.item())) return false;
+    outcome.losses.push_back(loss.item());
     tape.backward(loss);
     mover.step(schedule(step));
     if (step > 0) continue;
@@ -74,13 +75,12 @@ bool loop(int64_t steps, double rate, Mover& mover, Outcome& outcome, const Loss
   return true;
 }
 
-Outcome train_classifier(const Config& config, const Data& data, const Net& net, double rate,
-                         const Rng& rng) {
+Outcome train_classifier(const Config& config, const Dataset& digits, const Dataset& validation,
+                         const Net& net, double rate, const Rng& rng) {
   const auto model = classifier_of(net, rng.split("model"));
   const auto is_hidden = [](const std::string& name) { return name.starts_with("hidden."); };
   Mover mover(net, parts_of(*model, is_hidden, &model->input), static_cast<double>(net.width) / 784);
-  const Loader loader(data.digits->train, {.batch_size = config.batch, .drop_last = true},
-                      rng.split("batches"));
+  const Loader loader(digits, {.batch_size = config.batch, .drop_last = true}, rng.split("batches"));
   const auto batch_of = [&](int64_t step) {
     return loader.epoch(step / loader.size()).batch(step % loader.size());
   };
@@ -95,8 +95,9 @@ Outcome train_classifier(const Config& config, const Data& data, const Net& net,
         const Evaluation here(*model);
         return (*model)(batch_of(0).x).detach();
       });
-  const double loss = finite ? depth::judge(*model, data.digits->validation).loss : infinity;
-  outcome.gain = std::isfinite(loss) ? data.blind(net.task) - loss : -infinity;
+  if (finite) outcome.judged = depth::judge(*model, validation);
+  const double loss = outcome.judged.loss;
+  outcome.gain = std::isfinite(loss) ? std::log(10.0) - loss : -infinity;
   return outcome;
 }
 
@@ -121,7 +122,8 @@ Outcome train_language_model(const Config& config, const Data& data, const Net& 
       });
   const double loss =
       finite ? mean_loss(*model, data.text->tuning, 8, config.blocks, Rng(0).split("validation")) : infinity;
-  outcome.gain = std::isfinite(loss) ? data.blind(net.task) - loss : -infinity;
+  outcome.gain =
+      std::isfinite(loss) ? std::log(static_cast<double>(data.text->vocab_size())) - loss : -infinity;
   return outcome;
 }
 
@@ -131,10 +133,6 @@ Data::Data(const Config& config) {
   const auto asked = [&](const char* task) { return std::ranges::count(config.tasks, task) > 0; };
   if (asked("plain") || asked("residual")) digits = depth::read_digits(config.mnist);
   if (asked("transformer")) text = std::make_unique<const TinyText>(config.corpus, config.block_size);
-}
-
-double Data::blind(const std::string& task) const {
-  return std::log(task == "transformer" ? static_cast<double>(text->vocab_size()) : 10.0);
 }
 
 std::unique_ptr<depth::Classifier> classifier_of(const Net& net, const Rng& rng) {
@@ -176,8 +174,13 @@ std::unique_ptr<LanguageModel> language_model_of(const Config& config, const Net
 
 Outcome train(const Config& config, const Data& data, const Net& net, double rate, int64_t seed) {
   const Rng rng(static_cast<uint64_t>(seed));
-  return net.is_mlp() ? train_classifier(config, data, net, rate, rng)
+  return net.is_mlp() ? train_classifier(config, data.digits->train, data.digits->validation, net, rate, rng)
                       : train_language_model(config, data, net, rate, rng);
+}
+
+Outcome train_on_digits(const Config& config, const Dataset& digits, const Dataset& validation,
+                        const Net& net, double rate, int64_t seed) {
+  return train_classifier(config, digits, validation, net, rate, Rng(static_cast<uint64_t>(seed)));
 }
 
 }  // namespace isobar::trains

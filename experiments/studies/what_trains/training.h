@@ -14,14 +14,17 @@ struct Data {
   std::unique_ptr<const TinyText> text;
 
   explicit Data(const Config& config);
-  // ln of the number of classes: the loss of a net that knows nothing.
-  double blind(const std::string& task) const;
 };
 
 struct Outcome {
-  double gain = 0;          // on blind guessing, in nats, on validation data; −∞: diverged
+  double gain =
+      0;  // on blind guessing (ln of the number of classes), in nats, on validation data; −∞: diverged
   double start_logits = 0;  // root mean square before training, on the first batch
   double first_change = 0;  // of those logits by the first step, over start_logits
+  // Of MLPs, and not published: the loss of each step's batch, up to the last finite one, and how the trained net does on
+  // validation images.
+  std::vector<double> losses = {};
+  depth::Judged judged = {NAN, NAN};
 
   void values(RowFields& f) {
     f("gain", gain), f("start_logits", start_logits), f("first_change", first_change);
@@ -30,14 +33,13 @@ struct Outcome {
 
 // A net, made and trained as the study's page says. `rate` is the first step's; a cosine brings it down to a tenth.
 Outcome train(const Config& config, const Data& data, const Net& net, double rate, int64_t seed);
+// The same of an MLP, on any digits.
+Outcome train_on_digits(const Config& config, const Dataset& digits, const Dataset& validation,
+                        const Net& net, double rate, int64_t seed);
 
 // The two kinds of model with their initial weights.
 std::unique_ptr<depth::Classifier> classifier_of(const Net& net, const Rng& rng);
 std::unique_ptr<LanguageModel> language_model_of(const Config& config, const Net& net, int64_t vocabulary,
                                                  const Rng& rng);
-
-// The optimizers of a model: of two the first is Muon, whose rate the map shows.
-inline constexpr double adam_w_share = 0.15;  // AdamW's rate over Muon's: 3e-3 over 0.02, as in duel
-inline constexpr double momentum = 0.9;       // SGD's
 
 }  // namespace isobar::trains

@@ -12,6 +12,7 @@
 #include "../../run/program.h"
 #include "../../run/table.h"
 #include "answer.h"
+#include "page_training.h"
 #include "picture.h"
 #include "prediction.h"
 #include "scores.h"
@@ -324,7 +325,8 @@ std::vector<std::string> words_of(int argc, char** argv) {
     std::ranges::replace(word, '-', '_');
     asks |= Config::questions().contains(word);
     prints |= word == "h" || word.starts_with("help") || word == "about" || word == "version" ||
-              word == "answer" || word == "scores" || word == "picture" || word == "print_config";
+              word == "answer" || word == "on_page" || word == "scores" || word == "picture" ||
+              word == "print_config";
   }
   if (asks && !prints) words.emplace_back("--answer");
   return words;
@@ -360,6 +362,9 @@ int main(int argc, char** argv) {
        .printers = {{.flag = "answer",
                      .about = "whether the net of --norm … trains; implied by it",
                      .text = text},
+                    {.flag = "on_page",
+                     .about = "trains that net on the digits of the page's live chapter",
+                     .text = [&] { return page_training_text(config.asked(), config.rate); }},
                     {.flag = "scores",
                      .about = "tables of the kept map: scales, predicted borders",
                      .text = [] { return scores_text(kept_map()); }},
