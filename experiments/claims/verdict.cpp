@@ -441,7 +441,7 @@ Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& finding
   std::vector<const Finding*> valid = bearing(findings);
   const std::vector<const Finding*> controls = open_controls(findings);
   const bool nothing_left = valid.empty();
-  const bool waits = std::erase_if(valid, &Finding::waits) > 0;
+  const bool waits = std::erase_if(valid, [](const Finding* f) { return f->waits; }) > 0;
   const auto count = [&](PartOutcome outcome) {
     return std::ranges::count_if(
         valid, [&](const Finding* f) { return f->not_run.empty() && f->reading.outcome == outcome; });
