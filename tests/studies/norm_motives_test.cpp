@@ -4,6 +4,7 @@
 #include "../../experiments/run/measurements.h"
 #include "../../experiments/studies/norm_motives/net.h"
 #include "../../optim/sgd.h"
+#include "study_run.h"
 
 namespace isobar::norm_motives_test {
 
@@ -65,6 +66,18 @@ TEST_CASE("pixels are changed before they are standardised") {
   CHECK(evaluate(pixels, one).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
   CHECK(evaluate(pixels, changed(one, {"double", 2})).loss == Approx(loss(2 / 0.3081)).epsilon(1e-4));
   CHECK(evaluate(pixels, changed(one, {"shifted", 1, 0.5})).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
+}
+
+TEST_CASE("a net with noise has a rate of its own, and pairs are compared with and without a first norm") {
+  const StudyRun run("norm_motives",
+                     "--learning_rates 0.01,0.3 --width 16 --steps 40 --target 2 --few 8 --few_steps 2 "
+                     "--small 8 --seeds 1");
+  CHECK(run("none.rate") == 0.3);
+  CHECK(run("shift.noisy_none.rate") == 0.01);  // with noise and no norm, the larger one does not learn
+  CHECK(run("shift.noisy_none.steps_over_none") == Approx(run("shift.noisy_none.steps") / run("none.steps")));
+  for (const std::string first : {"", "skewed."})
+    CHECK(run(first + "layernorm.accuracy.same_minus_rmsnorm") ==
+          Approx(run(first + "layernorm.accuracy.same") - run(first + "rmsnorm.accuracy.same")));
 }
 
 }  // namespace isobar::norm_motives_test

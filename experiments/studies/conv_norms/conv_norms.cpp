@@ -218,10 +218,10 @@ int main(int argc, char** argv) {
        .page = "studies/conv_norms/README.md",
        .trained =
            {{.of = "oracle."},
-            {.en = "a convolutional net of {depth} residual blocks of {channels} channels, {images} "
-                   "{digits} or {least_steps} steps, best rate of {learning_rates}",
+            {.en = "a convolutional net of {depth} residual blocks of {channels} channels, at least {images} "
+                   "{digits} and {least_steps} steps, best rate of {learning_rates}",
              .zh =
-                 "{depth} 个残差块、{channels} 通道的卷积网络，{images} 张{digits}或 {least_steps} 步，学习率取 "
+                 "{depth} 个残差块、{channels} 通道的卷积网络，至少 {images} 张{digits}与 {least_steps} 步，学习率取 "
                  "{learning_rates} 中最佳"}},
        .presets = {{"quick", "1,024 images, 3 seeds"},
                    {"full", "4,096 images, 6 seeds", "--images 4096 --least_steps 96 --seeds 6"}},

@@ -8,11 +8,13 @@
 // A layer is Linear (He's weights), norm, ReLU; SGD with a cosine down to a tenth. Nets of one seed have the
 // same weights and batches. A rate works where 80 % of the test images are classified correctly at the end. A
 // net is as fast as the steps until the running mean of its training losses is below --target (--steps where
-// it never is), at the rate that is best for it on average over seeds that judge nothing (run/sweep.h). The shift of a layer's inputs is how far the
-// means and stds of its units move in a step, over their std; that of its gradient is Santurkar et al.'s
-// (studies/norm_motives/net.h). Noise moves and scales each unit after BatchNorm, anew at each batch.
+// it never is), at the rate that is best for it on average over seeds that judge nothing (run/sweep.h): the
+// nets with noise and the skewed ones have rates of their own; those of some rows or few images have their
+// norm's. The shift of a layer's inputs is how far the means and stds of its units move in a step, over their
+// std; that of its gradient is Santurkar et al.'s (studies/norm_motives/net.h). Noise moves and scales each
+// unit after BatchNorm, anew at each batch; "shift.noisy_none" has the same noise and no norm.
 // "layernorm_plain" has no γ and β. The skewed nets begin with a norm of the pixels from 0 to 1, four fifths
-// of which are 0 (001 B07).
+// of which are 0 (001 B07); the same norms without this first one are their controls.
 #include "../../../optim/optim.h"
 #include "../../run/measurements.h"
 #include "../../run/program.h"
@@ -117,7 +119,24 @@ void find_rates(Pairs<Job>& pairs, const Config& config, int64_t images) {
   pairs.run.plot(plot);
 }
 
-// At the best rates: shifts, statistics of some rows, small batches (at rates that shrink as their root).
+// Nets that differ from those of find_rates in more than their rate, each at its own best one.
+std::vector<Job> tuned_jobs(Pairs<Job>& pairs, const Config& config, int64_t images) {
+  const auto net = [&](const std::string& label, const char* norm) {
+    return Job{label, norm, 0, config.batch, images, config.steps};
+  };
+  std::vector<Job> nets = {net("shift.noisy", bn), net("shift.noisy_none", "none"),
+                           net("skewed.layernorm", "layernorm"), net("skewed.rmsnorm", "rmsnorm")};
+  std::vector<std::vector<Job>> candidates;
+  for (Job& job : nets) {
+    (job.label.starts_with("skewed") ? job.pixels : job.shifts) = true;
+    if (job.shifts) job.noise = config.noise;
+    candidates.emplace_back();
+    for (const double rate : config.learning_rates) candidates.back().emplace_back(job).rate = rate;
+  }
+  return pairs.best_of(candidates, sweep_size, "steps");
+}
+
+// At the rates of their norms: shifts, statistics of some rows, small batches (at rates that shrink as their root).
 std::vector<Job> jobs_at_best(const Pairs<Job>& pairs, const Config& config, int64_t images) {
   std::vector<Job> jobs;
   const auto best = [&](const std::string& norm) { return pairs.runs.at(norm).front().at("rate"); };
@@ -130,11 +149,9 @@ std::vector<Job> jobs_at_best(const Pairs<Job>& pairs, const Config& config, int
   add("shift.none", "none");
   add("shift.batchnorm", bn);
   add("shift.batchnorm_slow", bn).rate = best("none");
-  add("shift.noisy", bn).noise = config.noise;
   for (Job& job : jobs) job.shifts = true;
   for (const char* norm : {"none", "layernorm"}) add_few(fmt::format("few.{}", norm), norm);
   for (const int64_t n : {8, 32, 256}) add_few(fmt::format("few.statistics{}", n), bn).rows = n;
-  for (const char* norm : {"layernorm", "rmsnorm"}) add(fmt::format("skewed.{}", norm), norm).pixels = true;
   for (const int64_t n : {2, 4, 8})
     for (const char* norm : {bn, "layernorm", "groupnorm"}) {
       const double smaller = std::sqrt(static_cast<double>(n) / static_cast<double>(config.batch));
@@ -152,7 +169,8 @@ void study(Run& run, const Config& config) {
   for (const Change& change : changes) tests.push_back(changed(test, change));
   Pairs<Job> pairs{run, config.seeds, [&](const Job& job) { return train_net(config, digits, tests, job); }};
   find_rates(pairs, config, digits.train.size());
-  const std::vector<Job> jobs = jobs_at_best(pairs, config, digits.train.size());
+  std::vector<Job> jobs = tuned_jobs(pairs, config, digits.train.size());
+  for (Job& job : jobs_at_best(pairs, config, digits.train.size())) jobs.push_back(std::move(job));
   pairs.train_all(jobs);
 
   std::vector<std::string> accuracies;
@@ -168,8 +186,9 @@ void study(Run& run, const Config& config) {
   const std::vector<std::string> shifts = {"steps", "shift_of_inputs", "shift_before_norm",
                                            "shift_of_gradients", "shift_in_a_step_of_gradients"};
   for (const Job& job : jobs) {
+    if (job.shifts) pairs.tell(job.label, {"rate"});
     if (job.shifts) pairs.tell(job.label, shifts);
-    if (job.shifts && job.norm == bn) pairs.over(job.label, shifts, "shift.none");
+    if (job.shifts && job.label != "shift.none") pairs.over(job.label, shifts, "shift.none");
     if (job.label.starts_with("few")) pairs.tell(job.label, gaps);
     if (job.rows > 0 && job.rows < 256) pairs.minus(job.label, gaps, "few.statistics256");
     if (!job.label.starts_with("batch")) continue;
@@ -178,13 +197,16 @@ void study(Run& run, const Config& config) {
       if (job.norm == bn)
         pairs.minus(job.label, {"accuracy.same"}, fmt::format("batch{}.{}", job.batch, other));
   }
-  pairs.over("shift.noisy", {"steps"}, "shift.batchnorm");
+  for (const char* other : {"shift.batchnorm", "shift.noisy_none"})
+    pairs.over("shift.noisy", {"steps"}, other);
   for (const char* label : {"layernorm", "layernorm_plain"}) pairs.tell(label, {"loss.seen"});
   pairs.minus("layernorm_plain", {"loss.seen", "accuracy.same"}, "layernorm");
   for (const char* label : {"skewed.layernorm", "skewed.rmsnorm"})
-    pairs.tell(label, {"steps", "loss.seen", "accuracy.same"});
-  pairs.over("skewed.layernorm", {"steps"}, "skewed.rmsnorm");
-  pairs.minus("skewed.layernorm", {"loss.seen", "accuracy.same"}, "skewed.rmsnorm");
+    pairs.tell(label, {"rate", "steps", "loss.seen", "accuracy.same"});
+  for (const std::string first : {"", "skewed."}) {
+    pairs.over(first + "layernorm", {"steps"}, first + "rmsnorm");
+    pairs.minus(first + "layernorm", {"loss.seen", "accuracy.same"}, first + "rmsnorm");
+  }
   pairs.measurements.add("skewed.skewness", skewness(pixels_of(test.x)));
   pairs.publish();
   pairs.measurements.print(run);
