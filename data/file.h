@@ -78,7 +78,8 @@ std::optional<std::string> final_name_of(const std::string& name);
 // Whose files are meant where several machines share a folder.
 enum class Machines { this_one, all };
 // Removes the temporary files that killed processes of this machine, or of all, left in a folder, of the final names
-// that are the caller's: others may be files of the user's. No process of these machines may be writing there.
+// that are the caller's: others may be files of the user's. With `all` a file of a user's that is named like a
+// temporary goes, too. No process of these machines may be writing there.
 void remove_temporaries(const std::string& folder,
                         const std::function<bool(const std::string& final_name)>& is_own,
                         Machines machines = Machines::this_one);

@@ -186,6 +186,7 @@ TEST_CASE(
   remove_temporaries(folder.path(), is_own);
   CHECK(folder.names().size() == left.size() + 1);
   remove_temporaries(folder.path(), is_own, Machines::all);
+  std::erase(left, "run.h5.draft-2024-11.tmp");  // so a machine named draft would call it
   CHECK(folder.names() == left);
   CHECK(final_name_of("a.b.node_7-12-0.tmp") == "a.b");
   CHECK_FALSE(final_name_of("mine.tmp").has_value());
