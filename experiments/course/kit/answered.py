@@ -3,7 +3,7 @@ import math, re
 
 # A list's mark, the question's name or number, what separates it from the answer, a number.
 LINE = re.compile(r"(?:[*-]\s+)?(?:(a\d+)\.)?([1-9]\d*)(?:[.)]?\s+|\s*[):=]\s*)(?:[=≈~]\s*)?"
-                  r"([-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?)\.?", re.IGNORECASE)
+                  r"([-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?)\.?", re.IGNORECASE)
 
 
 AMBIGUOUS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # one and a bit, or a thousand?

@@ -68,8 +68,9 @@ MARKER = re.compile(r'(?m:^# \d+ "((?:\\.|[^"\\\n])*)"((?: \d)*)$)')  # where th
 BEGIN = re.compile(r'"<command[- ]line>".*?\n# \d+ "[^"\n]*\.cpp"(?: 2)?\n', re.S)  # behind what compilers define
 DEFINED = re.compile(r"(?m:^#define ([\w$]+)([^\n]*))")
 SUBMITTED = re.compile(r"^/(?:proc|dev)/|\ba\d+\.(?:cpp|ii)")  # a header of such a name is no system's
-# A line marker in a source, which would give its lines another origin.
-FORGED = re.compile(r"(?:^|\*/|[\n\r])(?:\s|/\*.*?\*/)*(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*\d\w*(?:\s|/\*.*?\*/)*\"", re.S)
+# A line marker in a source, which would give its lines another origin, or a comment where its number or its file could be. What
+# stands before it begins behind a line or a comment, so that no text is searched in more than one way.
+FORGED = re.compile(r"(?:^|\*/|[\n\r])[^\S\n\r]*(?:#|%:|\?\?=)[^\S\n\r]*(?:/\*|\d\w*[^\S\n\r]*(?:\"|/\*))")
 LIBRARY = re.compile(r"_Z(?:T[ISVTCW]|G[VR]|Th\w*?_|Tv\w*?_)?Z*N?[VKRO]*6isobar(.*)", re.S)
 # Answers that the library's headers hold as templates or inline functions, which a source defines by using them.
 INLINE = ["kernels", "pointwise", "pointwise_op", "warming_up", "WarmupCosine", "WarmupStableDecay"]

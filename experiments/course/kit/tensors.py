@@ -2,6 +2,7 @@
 import math, os, re, subprocess, tempfile
 
 OTHER_ERROR = "no isobar::Error, but "  # the driver's word for what else may be thrown
+LONGEST = 4096  # characters of an error's text that are read: it is searched for shapes, and may be made of spaces
 
 
 class Array:
@@ -96,7 +97,7 @@ def parsed(lines):
 
 def read(lines):
     if len(lines) == 1 and lines[0].startswith("error "):
-        return {}, lines[0][6:]
+        return {}, lines[0][6:6 + LONGEST]
     tensors = {}
     for head, body in zip(lines[::2], lines[1::2], strict=True):
         word, name, dtype, ndim, *extents = head.split(" ")

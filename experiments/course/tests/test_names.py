@@ -129,7 +129,7 @@ def test_honest_texts_are_not_refused(assignment):
                  "#define SQUARE(x) ((x) * (x))\n// a ## b", "#pragma once\n", "#include <sanitizer>",
                  "// The section on means (below)\nint section = 3, alias = section;",
                  "// The matrix \"R\" of section (3.2); no asm is needed\n// # 1 \"The sum\" 1",
-                 "#if 0\n' asm it's\n#endif\nint f(int x) { return x; }", "#define LARGE INT64_C(5)\n#include <cstdint>\nlong a = LARGE;",
+                 "/* one */\n/* two */ int a;\n/* # three */" + 60 * "\n/* */", "#if 0\n' asm it's\n#endif\nint f(int x) { return x; }", "#define LARGE INT64_C(5)\n#include <cstdint>\nlong a = LARGE;",
                  "#include <cassert>\n#include <vector>\nvoid f(int x) { assert(x); }", "#line 7 \"asm\"\nint a;",
                  "// asm is not used, /* nor */ weakref\n/* no_sanitize\n ######## _Pragma */ int a = 1'000;",
                  'const char* const said = "asm \\"volatile\\" ## __asan_ no_sanitize"; char c = \'"\';',

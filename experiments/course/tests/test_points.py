@@ -2,8 +2,8 @@
 a third of its task; a key draws hidden inputs, the same ones each time, and leaves the public ones as they are;
 no formula of a solution stands in a handout, header, stub or hint, not in other names either. What they say of a
 section names it. Needs no prefix."""
-import re
-import course, grade, leaks, points, tensors
+import re, time
+import answered, course, grade, leaks, points, symbols, tensors
 
 
 def requests(cases):
@@ -128,3 +128,17 @@ def test_a_formula_is_found_in_other_names():
     for text in ("dx = g · (u − mean u − s · mean(u · s))",
                  r"$$dx_i = r\,(dz_i - \overline{dz} - z_i\,\overline{dz\,z})$$"):
         assert leaks.given_away(course.Assignment("a4"), {"planted": text}), text
+
+
+def test_texts_that_could_be_taken_apart_in_many_ways_are_read_at_once():
+    """A search that tries all of them would take hours, and no signal ends it."""
+    many, start = 10 ** 6, time.process_time()
+    for text in ("\n/**/" * (many // 5), "\n" * many, "\n# " * (many // 3), "\n#" + " " * many, "\n# 1" + "1" * many,
+                 "\n# /*" * (many // 5)):
+        symbols.FORGED.search(text)
+    for line in ("a4.1 " + "1" * many + "x", "a4.1" + " " * many, "a4." + "1" * many, "a4.1 1e" + "1" * many):
+        assert answered.read(line, "a4")[0] == {}
+    case = {"error": [[3, 4], 7], "inputs": {}}
+    for text in ("[3, 4" + " " * many, "[" + "3, " * many, "7 [" + "3" * many, "3" + " " * many + "4"):
+        assert tensors.fault(case, *tensors.answer(f"error {text}\nend\n".encode())) is not None
+    assert time.process_time() - start < 10
