@@ -24,7 +24,8 @@ struct Part {
   bool full_only = false;  // its value is measured at the full scale alone
   bool control =
       false;  // says whether its run can tell what the claim asks, and is no part of what the text says
-  std::string experiment = "";  // of a run with several: a control of one speaks of the parts of that one alone
+  // Of a run with several: a control of one speaks of the parts of that one alone.
+  std::string experiment = "";
   bool pooled = false;    // of a ladder: `key` is without its rung, and all rungs decide
   bool settings = false;  // of a study of settings: `key` is without its setting, and all settings decide
   int line = 0;           // of the file
