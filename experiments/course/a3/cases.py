@@ -118,7 +118,8 @@ def cases():
             w = answer["w"].values
             v = sum(x * x for x in w) / len(w)
             k = sum(x ** 4 for x in w) / len(w) / v ** 2
-            if abs(v / wanted - 1) > 0.11 or abs(k / fourth - 1) > 0.15:  # 5 standard errors or more
+            near = abs(v / wanted - 1) <= 0.11 and abs(k / fourth - 1) <= 0.15  # 5 standard errors or more
+            if answer["w"].shape != (64, 64) or not near:
                 return "the variance, or the shape of the distribution, is another"
         return judge
     for what, wanted, fourth in [("xavier_uniform", 2 / 128, 1.8), ("he_normal", 2 / 64, 3.0),

@@ -161,11 +161,18 @@ def cases():
     # What PyTorch 1.13 gave for this net over 20 seeds; another seed may leave the range by a tenth.
     torch = [(0.3323, 0.3465), (0.1313, 0.1440), (0.0544, 0.0625), (0.0261, 0.0300), (0.0176, 0.0196),
              (0.0153, 0.0176), (0.0151, 0.0170), (0.0148, 0.0167)]
-    def study(he):
+    def study(he, depth, width, batch):
+        variances = (2 / width, 0.0) if he else (1 / (3 * width),) * 2
+        stds = [std_of(m) for m in predicted(depth, width, *variances)]
+        norms = gradient_norms(depth, width, batch, *variances)
         def judge(answer):
-            for l, (s, g) in enumerate(zip(answer["std_ratio"].values, answer["norm_ratio"].values), 1):
-                if not (0.75 <= s <= 1.33 and 0.75 <= g <= 1.33):
-                    return f"measured over predicted is {s:.3g} (std) and {g:.3g} (gradient) at layer {l}"
+            own = {name: answer[name].values for name in ("std", "gradient_norm", "std_ratio", "norm_ratio")}
+            if any(len(values) != depth for values in own.values()):
+                return f"wanted numbers of {depth} layers"
+            # By what is predicted here, and by what the student predicts.
+            for l, (s, g, by_s, by_g) in enumerate(zip(*own.values())):
+                if not all(0.75 <= ratio <= 1.33 for ratio in (s / stds[l], g / norms[l], by_s, by_g)):
+                    return f"measured over predicted is {by_s:.3g} (std) and {by_g:.3g} (gradient) at layer {l + 1}"
             if not he and not all(0.9 * a <= v <= 1.1 * b for v, (a, b) in zip(answer["std"].values, torch)):
                 return "the std is not PyTorch's"
         return judge
@@ -174,7 +181,7 @@ def cases():
             (1, "six He layers of 256: as predicted", "He's net", 6, 256, 64)]:
         yield case(4, "study", name, {"depth": depth, "width": width, "batch": batch,
                                       "seed": oracle.choose(1 + he, of, range(10 ** 6)), "he": he},
-                   judge=study(he), hint="prediction and measurement agree within 25 %")
+                   judge=study(he, depth, width, batch), hint="prediction and measurement agree within 25 %")
     # --- task 5
     blog = [0.8932, 0.6421, 0.4156, 0.2387, 0.1024, 0.0432, 0.0198, 0.0163]  # as printed
     ours = [[(a + b) / 2 + (b - a) / 4 * z for (a, b), z in zip(torch, normal(20 + s, 8).values)]
