@@ -30,7 +30,8 @@ struct Prediction {
 Prediction predict(const Work& work, const Machine& machine);
 
 // --- task 2: y = exp(x) for n numbers x ≤ 0. At most 2 ulp off, down to the smallest denormal; exactly 1 for
-// 0, 0 for −∞; NaN stays NaN. Nothing of the C library's exponentials is called.
+// 0, 0 for −∞; NaN stays NaN. Nothing of the C library's exponentials is called,
+// nor what gives them, such as its logarithms.
 void expf_lanes(const float* x, float* y, int64_t n);
 
 // --- task 3: the softmax of each row; x is read twice, and y gone through once. A row has a finite number, or

@@ -1,5 +1,5 @@
-// Counts the calls of the C library's exponentials in a9.cpp: the linker gives it __wrap_… for each of them,
-// and us the function itself as __real_… (more.cmake).
+// Counts the calls in a9.cpp of the C library's exponentials and of what gives them, such as log: the linker gives
+// it __wrap_… for each of them, and us the function itself as __real_… (more.cmake).
 #include <cstdint>
 
 static int64_t calls = 0;
@@ -51,5 +51,60 @@ double __real_pow(double x, double y);
 double __wrap_pow(double x, double y) { return ++calls, __real_pow(x, y); }
 long double __real_powl(long double x, long double y);
 long double __wrap_powl(long double x, long double y) { return ++calls, __real_powl(x, y); }
+// What exp is the inverse of, or whose slope it is: from their values come its own.
+float __real_logf(float x);
+float __wrap_logf(float x) { return ++calls, __real_logf(x); }
+double __real_log(double x);
+double __wrap_log(double x) { return ++calls, __real_log(x); }
+long double __real_logl(long double x);
+long double __wrap_logl(long double x) { return ++calls, __real_logl(x); }
+float __real_log2f(float x);
+float __wrap_log2f(float x) { return ++calls, __real_log2f(x); }
+double __real_log2(double x);
+double __wrap_log2(double x) { return ++calls, __real_log2(x); }
+long double __real_log2l(long double x);
+long double __wrap_log2l(long double x) { return ++calls, __real_log2l(x); }
+float __real_log10f(float x);
+float __wrap_log10f(float x) { return ++calls, __real_log10f(x); }
+double __real_log10(double x);
+double __wrap_log10(double x) { return ++calls, __real_log10(x); }
+long double __real_log10l(long double x);
+long double __wrap_log10l(long double x) { return ++calls, __real_log10l(x); }
+float __real_log1pf(float x);
+float __wrap_log1pf(float x) { return ++calls, __real_log1pf(x); }
+double __real_log1p(double x);
+double __wrap_log1p(double x) { return ++calls, __real_log1p(x); }
+long double __real_log1pl(long double x);
+long double __wrap_log1pl(long double x) { return ++calls, __real_log1pl(x); }
+float __real_asinhf(float x);
+float __wrap_asinhf(float x) { return ++calls, __real_asinhf(x); }
+double __real_asinh(double x);
+double __wrap_asinh(double x) { return ++calls, __real_asinh(x); }
+long double __real_asinhl(long double x);
+long double __wrap_asinhl(long double x) { return ++calls, __real_asinhl(x); }
+float __real_acoshf(float x);
+float __wrap_acoshf(float x) { return ++calls, __real_acoshf(x); }
+double __real_acosh(double x);
+double __wrap_acosh(double x) { return ++calls, __real_acosh(x); }
+long double __real_acoshl(long double x);
+long double __wrap_acoshl(long double x) { return ++calls, __real_acoshl(x); }
+float __real_atanhf(float x);
+float __wrap_atanhf(float x) { return ++calls, __real_atanhf(x); }
+double __real_atanh(double x);
+double __wrap_atanh(double x) { return ++calls, __real_atanh(x); }
+long double __real_atanhl(long double x);
+long double __wrap_atanhl(long double x) { return ++calls, __real_atanhl(x); }
+float __real_erff(float x);
+float __wrap_erff(float x) { return ++calls, __real_erff(x); }
+double __real_erf(double x);
+double __wrap_erf(double x) { return ++calls, __real_erf(x); }
+long double __real_erfl(long double x);
+long double __wrap_erfl(long double x) { return ++calls, __real_erfl(x); }
+float __real_erfcf(float x);
+float __wrap_erfcf(float x) { return ++calls, __real_erfcf(x); }
+double __real_erfc(double x);
+double __wrap_erfc(double x) { return ++calls, __real_erfc(x); }
+long double __real_erfcl(long double x);
+long double __wrap_erfcl(long double x) { return ++calls, __real_erfcl(x); }
 
 }  // extern "C"

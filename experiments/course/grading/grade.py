@@ -25,6 +25,7 @@ WORDS = {"submission": dict(nargs="+"),
                            "submission_metadata.json: attempts"),}
 SECONDS, MEMORY = 10, 2 << 30  # of one test; an assignment that trains asks for more
 SLOW = 2                       # so many tests of a function over their time, and its others are not run
+NOT_RUN = f"not run: {SLOW} tests of this function took too long already"
 WATCHED = 6                    # times as long may it take under sanitizers
 SUBMISSION_BYTES = 1 << 20
 PROBES = 8                     # times that sanitizers must work, which on some machines fail now and then
@@ -124,27 +125,31 @@ def told(case, fault):
     return printable(text) + (f"; hint: {case['hint']}" if case["hint"] else "")
 
 
-def stopped(numbered, driver, scratch, seconds):
-    """([(place, fault)], whether it took too long): those of these cases, all of one function, at which a sanitizer stops the
-    program. They are run in one process, and those after one that is stopped in another; nothing else that may be wrong there counts."""
-    found, left = [], numbered
-    while left:
+def seen_by_sanitizers(numbered, driver, scratch, seconds):
+    """[(place, fault)]: those of these cases, all of one function, that a program under sanitizers does not answer as wanted.
+    They are run in one process. The first that is not answered rightly there, be it that the program was stopped or that it
+    ended, is run once more, alone, which counts; those after it are run in another process."""
+    limits = lambda most: sandbox.Limits(seconds=most, memory=MEMORY, address_space=False)
+    together, found, left, late = WATCHED * min(seconds, SECONDS), [], numbered, 0
+    while left and late < SLOW:
         done = sandbox.run([str(driver)], b"".join(tensors.request(case["call"], case["inputs"]) for _, case in left), str(scratch),
-                           [str(driver)], sandbox.Limits(seconds=seconds, memory=MEMORY, address_space=False),
-                           environment=sandbox.WATCHED, system=sandbox.alone(str(driver)))
-        if done.code != sandbox.STOPPED or done.why:
-            return found, bool(done.why)
-        reached = min(done.answer.count(b"\nend\n"), len(left) - 1)
+                           [str(driver)], limits(together), environment=sandbox.WATCHED, system=sandbox.alone(str(driver)))
+        right = [fault_of_answer(case, *answer) is None
+                 for (_, case), answer in zip(left, ranks.answers_in(done.answer))]
+        if all(right) and len(right) == len(left) and not done.code:
+            return found
+        reached = min(right.index(False) if False in right else len(right), len(left) - 1)
         place, case = left[reached]
-        fault = fault_of(case, driver, scratch, sandbox.Limits(seconds=seconds, memory=MEMORY, address_space=False))
-        found += [(place, fault)] if fault and fault[0] == "the program was stopped" else []
+        fault = fault_of(case, driver, scratch, limits(max(together, seconds)))
+        late += "not done after" in fault[0] if fault else 0
+        found += [(place, fault)] if fault else []
         left = left[reached + 1:]
-    return found, False
+    return found + [(place, (NOT_RUN,) * 2) for place, _ in left]
 
 
 def run_cases(cases, driver, scratch, seconds, watched, unwatched, reported):
     """What is wrong with each; `watched` says which are run under sanitizers too, `unwatched` which of the others are
-    asked only whether a sanitizer stops them, `reported` what is wrong with those that no driver answers. Public ones are run
+    run so once they pass, `reported` what is wrong with those that no driver answers. Public ones are run
     first: what a hidden one might leave behind, none of them can show."""
     slow, faults = {}, [None] * len(cases)
     for place, case in sorted(enumerate(cases), key=lambda numbered: not numbered[1]["public"]):
@@ -154,7 +159,7 @@ def run_cases(cases, driver, scratch, seconds, watched, unwatched, reported):
             faults[place] = reported[case["name"]] and printable(reported[case["name"]])
             continue
         if slow.get(case["call"], 0) >= SLOW:
-            faults[place] = f"not run: {SLOW} tests of this function took too long already"
+            faults[place] = NOT_RUN
             continue
         fault = fault_of(case, driver, scratch, sandbox.Limits(seconds=seconds, memory=MEMORY))
         slow[case["call"]] = slow.get(case["call"], 0) + ("not done after" in fault[0] if fault else 0)
@@ -166,14 +171,10 @@ def run_cases(cases, driver, scratch, seconds, watched, unwatched, reported):
         faults[place] = told(case, fault)
     # A test may pass although its function writes past the end of an array.
     quiet = [(place, case) for place, case in enumerate(cases) if unwatched(case) and not faults[place]]
-    late = 0
     for call in dict.fromkeys(case["call"] for _, case in quiet):
-        if late < SLOW:
-            found, too_long = stopped([(place, case) for place, case in quiet if case["call"] == call],
-                                      driver.with_name("watched"), scratch, WATCHED * min(seconds, SECONDS))
-            late += too_long
-            for place, fault in found:
-                faults[place] = told(cases[place], fault)
+        for place, fault in seen_by_sanitizers([(place, case) for place, case in quiet if case["call"] == call],
+                                               driver.with_name("watched"), scratch, seconds):
+            faults[place] = told(cases[place], fault)
     for place, fault in speed.faults(cases, faults, driver.parent, scratch).items():
         faults[place] = fault
     return points.counted(cases, faults)
@@ -197,6 +198,11 @@ def fault_of(case, driver, scratch, limits, environment=sandbox.WATCHED):
         found, error = tensors.answer(done.answer)
     except ValueError:
         return ("the program ended without an answer",) * 2
+    return fault_of_answer(case, found, error)
+
+
+def fault_of_answer(case, found, error):
+    """As fault_of(), of what a driver has answered."""
     try:
         wrong = course.fault(case, found, error)
     except Exception:  # a judge reads what the student's program has made
@@ -213,7 +219,7 @@ def complaint_of(assignment, text, prefix, tree, place, arguments):
     if arguments.driver_object:
         shutil.copy(arguments.driver_object, tree / "driver.o")
         cmake = tree / "CMakeLists.txt"
-        cmake.write_text(cmake.read_text().replace("$<TARGET_OBJECTS:calls>", "driver.o"))
+        cmake.write_text(cmake.read_text().replace("$<TARGET_OBJECTS:calls>", "${CMAKE_SOURCE_DIR}/driver.o"))
     return course.build(tree, prefix, course.own_folder(place), arguments.build_seconds) or (
         course.make(tree, prefix, place, "measured", arguments.build_seconds) if measured_by(assignment) else None)
 

@@ -13,7 +13,7 @@ HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|n
                     r"a gradient counts where it passes the tests that no difference quotient passes|"
                     r"a test that every term has counts where a third of the hidden tests of its function pass|"
                     r"an error counts where another test of its task passes|the program was stopped|the program ended without an answer|the program ended: (rank \d: )?(no reason known|wrote more than it may|too slow|"
-                    r"not done after 1 s|took more than 2048 MiB of memory|crashed \(.*\)|aborted \(.*\)))(; hint: .*)?")
+                    r"not done after [16] s|took more than 2048 MiB of memory|crashed \(.*\)|aborted \(.*\)))(; hint: .*)?")
 ROOT = os.geteuid() == 0
 SUBMISSIONS = {path.stem: submissions.Submission(path) for path in sorted(course.ROOT.glob("hostile/*.cpp"))}
 PLAN = [(name, user) for user in ([None, USER] if ROOT else [None]) for name in (AS_USER if user else SUBMISSIONS)]

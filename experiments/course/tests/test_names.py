@@ -57,6 +57,14 @@ def test_a_definition_of_what_the_library_defines_is_refused():
     assert symbols.refused(["_ZN6isobar6TensorD1Ev W 0"], "_ZN6isobar6TensorD1Ev W 0", []) == []
 
 
+def test_a_specialization_of_what_the_driver_uses_is_refused():
+    check, push = "_ZN6isobar5checkIJRKlEEEvbN3fmt2v9IcEE", "_ZNSt6vectorIdSaIdEE9push_backERKd"
+    for name, said in [(check, "isobar::check"), (push, push), ("_ZN3fmt2v97vformatEv", "_ZN3fmt2v97vformatEv")]:
+        assert symbols.refused([f"{name} T 0"], "", None) == [said]
+        assert symbols.refused([f"{name} W 0"], "", None) == []
+    assert symbols.refused(["_Z4meanRKN6isobar6TensorE T 0", "_ZN4MineC1ESt6vectorIdE T 0", "_ZTV4Mine D 0"], "", []) == []
+
+
 def test_definitions_of_the_run_time_and_calls_of_a_sanitizer_are_refused():
     for name in ("malloc", "free", "posix_memalign", "aligned_alloc", "memcpy", "abort", "_exit", "_Znwm", "_ZdlPvm",
                  "_ZnwmSt11align_val_t", "__asan_default_options", "__asan_init"):
@@ -64,6 +72,10 @@ def test_definitions_of_the_run_time_and_calls_of_a_sanitizer_are_refused():
     for name in ("__asan_unpoison_memory_region", "__asan_set_error_report_callback", "__sanitizer_set_death_callback"):
         assert symbols.refused([f"{name} U"], "", []) == [name]
     for name in ("__asan_report_load8", "__ubsan_handle_add_overflow_abort", "__asan_stack_malloc_3", "malloc"):
+        assert symbols.refused([f"{name} U"], "", []) == []
+    for name in ("pthread_create", "stdin", "getchar", "fgets", "scanf", "_ZSt3cin", "_ZSt4wcin", "_ZNSt6threadD1Ev"):
+        assert symbols.refused([f"{name} U"], "", None) == [name]
+    for name in ("pthread_mutex_lock", "sscanf", "_ZSt4cout", "_ZNSt5mutex4lockEv"):
         assert symbols.refused([f"{name} U"], "", []) == []
     for name in ("_ZnwmPv", "_ZdlPvS_", "DW.ref.__gxx_personality_v0"):  # of every object file
         assert symbols.refused([f"{name} W 0"], "", []) == []
@@ -118,7 +130,9 @@ def refused(text, forbidden):
     "#include <sys/cdefs.h>\n#define _GLIBCXX_BEGIN_NAMESPACE_VERSION __CONCAT(no_sani, tize)\n#include <vector>",
     "#include <sys/cdefs.h>\n[[gnu::__CONCAT(no_sani, tize)(\"address\")]] void f();",
     "#if 0\n' /*\n#endif\n[[gnu::no_sanitize(\"address\")]] void f();\n#if 0\n' */\n#endif",
-    "#pragma x ' /*\n*/\n[[gnu::no_sanitize(\"address\")]] void f(); // '", "#pragma x R\"(\nvoid f() asm(\"g\"); // )\""])
+    "#pragma x ' /*\n*/\n[[gnu::no_sanitize(\"address\")]] void f(); // '", "#pragma x R\"(\nvoid f() asm(\"g\"); // )\"",
+    "double f(const double* p) { return _mm256_maskload_pd(p, m)[0]; }", "int i = __builtin_ia32_gatherdiv4df(a, p, i, m, 8);",
+    "double __attribute__((address_space(256)))* p;", "void f() { stdout->_fileno = 3; }"])
 def test_what_hides_code_is_refused_in_every_assignment(text):
     for name in course.NAMES:
         assert refused(f"int a;\n{text}\nint b;\n", assignment_of(name).forbidden), name
@@ -129,6 +143,7 @@ def test_honest_texts_are_not_refused(assignment):
                  "#define SQUARE(x) ((x) * (x))\n// a ## b", "#pragma once\n", "#include <sanitizer>",
                  "// The section on means (below)\nint section = 3, alias = section;",
                  "// The matrix \"R\" of section (3.2); no asm is needed\n// # 1 \"The sum\" 1",
+                 "float f(__m256 x) { return _mm256_cvtss_f32(_mm256_mul_ps(x, _mm256_loadu_ps(p))); }",
                  "/* one */\n/* two */ int a;\n/* # three */" + 60 * "\n/* */", "#if 0\n' asm it's\n#endif\nint f(int x) { return x; }", "#define LARGE INT64_C(5)\n#include <cstdint>\nlong a = LARGE;",
                  "#include <cassert>\n#include <vector>\nvoid f(int x) { assert(x); }", "#line 7 \"asm\"\nint a;",
                  "// asm is not used, /* nor */ weakref\n/* no_sanitize\n ######## _Pragma */ int a = 1'000;",
