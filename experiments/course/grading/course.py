@@ -24,10 +24,10 @@ class Assignment:
             r"(?m)^\| (\d) .*\| (\d+) \|$", (self.folder / "handout.md").read_text())}
         # What aN may use of the library beside its tensors (symbols.TENSORS), or None for everything.
         self.allowed = getattr(module, "ALLOWED", [])
-        # (what a source may not hold, its name)
-        self.forbidden = symbols.FORBIDDEN + getattr(module, "FORBIDDEN", [])
-        self.seconds = getattr(module, "SECONDS", None)  # for one test
         self.watched = getattr(module, "WATCHED", False)  # whether sanitizers watch hidden cases too
+        # (what a source may not hold, its name)
+        self.forbidden = symbols.FORBIDDEN + symbols.UNSEEN * self.watched + getattr(module, "FORBIDDEN", [])
+        self.seconds = getattr(module, "SECONDS", None)  # for one test
         self.student = getattr(module, "STUDENT", [])  # more files that a student gets
         self.alternatives = getattr(module, "ALTERNATIVES", {}) | {
             path.name: path.read_text() for path in sorted(self.folder.glob("alternatives/*.cpp"))}

@@ -57,10 +57,12 @@ FORBIDDEN = [
     (rf"{DEFINE}(?:##|%:%:)", "## of the preprocessor"),
     (r"(?m:^[ \t]*(?:#|%:)[ \t]*pragma[ \t]+(?:clang|redefine_extname|weak|GCC[ \t]+pch_preprocess)\b)|_Pragma|"
      r"(?m:^[ \t]*(?:#|%:)[ \t]*pragma\b)[^\n]*R\"", "a #pragma that changes names or attributes"),
+    (r"\b_fileno\b|\bstdio_(?:sync_)?filebuf\b", "what a stream or a FILE holds, its number of a file")]
+# In an assignment whose hidden tests are watched, beside these. In others such an instruction is an honest one.
+UNSEEN = [
     (r"\b(?:_mm\d*_|__builtin_ia32_)\w*(?:mask\w*(?:load|store|mov)|(?:load|store)\w*mask|gather|scatter|stream|movnt|lddqu|"
      r"compress|expand|sparse|xsave)\w*|\b_f?xsave\w*|\b(?:__)?address_space(?:__)?\b|\b__seg_[fg]s\b",
-     "a masked, gathering or streaming instruction, or an address space, whose reads no sanitizer watches"),
-    (r"\b_fileno\b|\bstdio_(?:sync_)?filebuf\b", "what a stream or a FILE holds, its number of a file")]
+     "a masked, gathering or streaming instruction, or an address space, whose reads no sanitizer watches")]
 MASKS = re.compile(r"(?:eq|ne|lt|le|gt|ge)ERKNS_7Operand|(?:aa|oo|nt)ERKNS_6Tensor")  # operators that are ops
 MOST_SEEN = 64 << 20  # bytes of a source whose macros are expanded
 LONGEST = 4096  # the library's names are shorter

@@ -2,18 +2,20 @@
 bubblewrap, and, where root runs this, as nobody and as an ordinary user."""
 import concurrent.futures, json, os, pathlib, re, shutil, subprocess, sys, tempfile, time
 import pytest
-import course, points, sandbox, submissions, tensors
+import course, grade, points, sandbox, submissions, tensors
 
 USER = 54321  # an ordinary user, where root runs the tests
 # Beside all of them: some as an ordinary user.
 AS_USER = ["demangling_bomb", "uses_a_fused_loss", "reads_hidden_tests", "system_calls", "page_cache"]
-# All that a hidden test may say, in our words.
+# All that a hidden test may say, in our words. Of seconds there are two, the 1 that try_one() gives a test and grade.WATCHED times
+# as many under sanitizers, where hidden tests must be answered too. That is no weaker than the 1 alone: both are settings of
+# ours, of which a submission can choose neither, and any other number still fails.
 HIDDEN = re.compile(r"(task \d: )?(not as wanted|task \d is to be written here|not run: 2 tests of this function took too long already|"
                     r"not measured: the test '[^']*' fails|"
                     r"a gradient counts where it passes the tests that no difference quotient passes|"
                     r"a test that every term has counts where a third of the hidden tests of its function pass|"
                     r"an error counts where another test of its task passes|the program was stopped|the program ended without an answer|the program ended: (rank \d: )?(no reason known|wrote more than it may|too slow|"
-                    r"not done after [16] s|took more than 2048 MiB of memory|crashed \(.*\)|aborted \(.*\)))(; hint: .*)?")
+                    rf"not done after (1|{grade.WATCHED}) s|took more than 2048 MiB of memory|crashed \(.*\)|aborted \(.*\)))(; hint: .*)?")
 ROOT = os.geteuid() == 0
 SUBMISSIONS = {path.stem: submissions.Submission(path) for path in sorted(course.ROOT.glob("hostile/*.cpp"))}
 PLAN = [(name, user) for user in ([None, USER] if ROOT else [None]) for name in (AS_USER if user else SUBMISSIONS)]
@@ -160,6 +162,7 @@ def test_a_hostile_submission_gains_tells_and_changes_nothing(name_of, user, tri
     if (name_of, user) not in tried:
         pytest.skip("not named")
     wrong, first, seconds = tried[name_of, user].result()
+    print(first)  # pytest -rP shows it
     assert not wrong, f"{first} ({seconds:.0f} s)"
 
 

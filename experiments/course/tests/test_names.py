@@ -131,11 +131,17 @@ def refused(text, forbidden):
     "#include <sys/cdefs.h>\n[[gnu::__CONCAT(no_sani, tize)(\"address\")]] void f();",
     "#if 0\n' /*\n#endif\n[[gnu::no_sanitize(\"address\")]] void f();\n#if 0\n' */\n#endif",
     "#pragma x ' /*\n*/\n[[gnu::no_sanitize(\"address\")]] void f(); // '", "#pragma x R\"(\nvoid f() asm(\"g\"); // )\"",
-    "double f(const double* p) { return _mm256_maskload_pd(p, m)[0]; }", "int i = __builtin_ia32_gatherdiv4df(a, p, i, m, 8);",
-    "double __attribute__((address_space(256)))* p;", "void f() { stdout->_fileno = 3; }"])
+    "void f() { stdout->_fileno = 3; }"])
 def test_what_hides_code_is_refused_in_every_assignment(text):
     for name in course.NAMES:
         assert refused(f"int a;\n{text}\nint b;\n", assignment_of(name).forbidden), name
+
+
+@pytest.mark.parametrize("text", [
+    "double f(const double* p) { return _mm256_maskload_pd(p, m)[0]; }", "int i = __builtin_ia32_gatherdiv4df(a, p, i, m, 8);",
+    "double __attribute__((address_space(256)))* p;"])
+def test_what_reads_unseen_is_refused_where_hidden_tests_are_watched(text):
+    assert [name for name in course.NAMES if refused(text, assignment_of(name).forbidden)] == ["a0"]
 
 
 def test_honest_texts_are_not_refused(assignment):
