@@ -52,7 +52,8 @@ void check_reach(const Parameters& parameters, const Parameters& start, const Tr
   }
 }
 
-int64_t asked_before = 0;  // when the last training ended: what is asked for before the first counts as asked in it
+// When the last training ended. What is asked for before the first counts as asked in it.
+int64_t asked_before = 0;
 
 Parameters trained_parameters(const Request& in, const Config& config) {
   const auto training = in.as<Training>(training_words);
