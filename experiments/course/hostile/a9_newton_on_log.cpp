@@ -1,5 +1,5 @@
 // with: reference of a9 without expf_lanes, deserves 5 more than without
-// exp is what log undoes: four steps of Newton's, from a guess by powers of two.
+// exp is what log undoes: six steps of Newton's, from a guess by powers of two.
 void expf_lanes(const float* x, float* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     if (!(x[i] > -110)) {
