@@ -172,15 +172,18 @@ void check_pooled(const TomlTable& table, const Part& part) {
                   part.predicate.log ? " with log" : ""));
 }
 
+// Studies that measure the same in each setting of a balanced design.
+const std::vector<std::string> studies_of_settings = {"settings", "digit_settings"};
+
 // All settings have a mean.
 void check_settings(const TomlTable& table, const Part& part, const RunSpec& run) {
   const int line = table.line_of("settings");
-  if (run.study != "settings")
+  if (std::ranges::count(studies_of_settings, run.study) == 0)
     table.refuse(
         line,
         fmt::format("settings: the run {} is of {}, which measures one setting; wanted a run of the study "
-                    "settings, or no settings",
-                    run.name, run.study));
+                    "{}, or no settings",
+                    run.name, run.study, fmt::join(studies_of_settings, " or ")));
   if (part.predicate.rule != Rule::mean || part.predicate.log)
     table.refuse(line, "settings: all settings have a mean; take the rule mean, without log");
   if (part.pooled || !part.other().empty())

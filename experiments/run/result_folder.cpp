@@ -75,6 +75,7 @@ const std::vector<std::string>* own_files(const std::string& program) {
       {"conv_norms", {}},
       {"decay_study", {"layers.csv"}},
       {"depth_trainability", {"depth.csv"}},
+      {"digit_settings", {"pairs.csv", "rates.csv"}},
       {"duel", {"pairs.csv", "rates.csv"}},
       {"fine_tuning", {}},
       {"isobar verify", {"claims.csv", "report.html"}},

@@ -175,7 +175,7 @@ TEST_CASE("one line of a file asks for all settings, and is refused where there 
   CHECK(
       refusal("study = \"settings\"", "study = \"lm_norms\"") ==
       "mine.toml, line 16: a part of claim N01: settings: the run all is of lm_norms, which measures one setting; "
-      "wanted a run of the study settings, or no settings");
+      "wanted a run of the study settings or digit_settings, or no settings");
   CHECK(refusal("rule = \"mean\"", "rule = \"median\"").find("take the rule mean, without log") !=
         std::string::npos);
   CHECK(refusal("rule = \"mean\"", "rule = \"mean\"\npooled = true").find("drop one") != std::string::npos);

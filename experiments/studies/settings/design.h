@@ -8,8 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "../../page/charts/plot.h"
-#include "../../run/json.h"
+#include "../../run/design.h"
 
 namespace isobar::across {
 
@@ -54,12 +53,6 @@ struct Steps {
   int64_t of(const Setting& setting) const { return setting.is_long ? many : few; }
 };
 
-// A factor of the design: its name, and the name of its level in each setting.
-struct Factor {
-  Phrase name;
-  std::vector<Phrase> levels = {};
-};
-
 inline std::vector<Factor> factors(const Steps& steps) {
   std::vector<Factor> all = {{{"weights", "权重"}},
                              {{"embedding", "嵌入"}},
@@ -88,18 +81,11 @@ inline Phrase name_of(const Steps& steps, size_t setting) {
          Phrase{" steps", " 步"};
 }
 
-// What the judge reads: {"factors": […], "settings": [{"name": …, "levels": […]}, …]} (claims/over_settings.h).
+// What the judge reads.
 inline Json design_of(const Steps& steps) {
-  const auto both = [](const Phrase& phrase) { return Json{{"en", phrase.en}, {"zh", phrase.in_chinese()}}; };
-  Json names = Json::array(), rows = Json::array();
-  const std::vector<Factor> all = factors(steps);
-  for (const Factor& factor : all) names.push_back(both(factor.name));
-  for (size_t i = 0; i < settings.size(); ++i) {
-    Json levels = Json::array();
-    for (const Factor& factor : all) levels.push_back(both(factor.levels[i]));
-    rows.push_back({{"name", both(name_of(steps, i))}, {"levels", levels}});
-  }
-  return {{"factors", names}, {"settings", rows}};
+  std::vector<Phrase> names;
+  for (size_t i = 0; i < settings.size(); ++i) names.push_back(name_of(steps, i));
+  return design_json(factors(steps), names);
 }
 
 }  // namespace isobar::across
