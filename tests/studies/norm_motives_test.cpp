@@ -64,8 +64,8 @@ TEST_CASE("pixels are changed before they are standardised") {
   // A white pixel among black ones is 1/0.3081 above them, and twice that where pixels are doubled.
   const auto loss = [](double white) { return std::log(std::exp(white) + 9) - white; };
   CHECK(evaluate(pixels, one).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
-  CHECK(evaluate(pixels, changed(one, {"double", 2})).loss == Approx(loss(2 / 0.3081)).epsilon(1e-4));
-  CHECK(evaluate(pixels, changed(one, {"shifted", 1, 0.5})).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
+  CHECK(evaluate(pixels, depth::changed(one, {"double", 2})).loss == Approx(loss(2 / 0.3081)).epsilon(1e-4));
+  CHECK(evaluate(pixels, depth::changed(one, {"shifted", 1, 0.5})).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
 }
 
 TEST_CASE("a net with noise has a rate of its own, and pairs are compared with and without a first norm") {
