@@ -464,8 +464,9 @@ Verdict verdict_of_parts(const Claim& claim, const std::vector<Finding>& finding
   if (as_a_whole && count(equal) > 0) return wrong;
   if (std::ranges::any_of(controls, [](const Finding* f) { return f->part->experiment.empty(); }))
     return {"open", what_ends(controls)};
-  if (count(depends) > 0) return {"depends", on_factors(valid)};
-  if (count(holds) > 0 && count(fails) + count(equal) > 0) return {"depends", on_what(claim)};
+  const bool differ = count(holds) > 0 && count(fails) + count(equal) > 0;
+  if (count(depends) > 0 && !(differ && !claim.depends_on.en.empty())) return {"depends", on_factors(valid)};
+  if (differ) return {"depends", on_what(claim)};
   if (nothing_left && !findings.empty())
     return {"not tested", {"the control of its experiment does not hold", "其实验的对照不成立"}};
   // What may be so somewhere is so where it was found, whatever it is elsewhere.

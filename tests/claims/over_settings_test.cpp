@@ -248,6 +248,18 @@ TEST_CASE("a verdict over settings says on what it depends") {
   CHECK(verdict_text(with_one_setting([](size_t) { return -1.0; })) == "depends: on the part");
   CHECK(verdict_text(with_one_setting([&](size_t i) { return muon(i) ? 1.0 : -1.0; })) ==
         "depends: on the optimizer");
+  // What the file names is named where parts of one setting differ as well.
+  const auto turned_by_muon = [&](size_t i) { return muon(i) ? 1.0 : -1.0; };
+  both.claims[0].depends_on = {"paths"};
+  CHECK(verdict_text(with_one_setting(turned_by_muon)) == "depends: on the optimizer");
+  Part other = both.claims[0].parts[1];
+  other.key = "gain";
+  both.claims[0].parts.push_back(other);
+  runs.summaries["one"]["measured"]["gain"] = to_json(spread_of(std::vector<double>{-0.9, -1, -1.1, -1, -0.95}));
+  CHECK(verdict_text(with_one_setting(turned_by_muon)) == "depends: on paths");
+  both.claims[0].depends_on = {};
+  CHECK(verdict_text(with_one_setting(turned_by_muon)) == "depends: on the optimizer");
+  both.claims[0].parts.pop_back();
   runs.summaries.erase("all");
   CHECK(judge(both.claims[0], runs).verdict == "true");
   runs.summaries["all"] = summary_of([](size_t) { return 1.0; });
