@@ -282,6 +282,8 @@ Phrase own_outcome_text(const Finding& f) {
   }
   if (f.part->pooled && outcome == PartOutcome::too_few_seeds)
     return {"is open: the sizes differ too much", "未定：各规模相差过大"};
+  if (f.over && outcome == PartOutcome::too_few_seeds)
+    return {"is open: too few settings or seeds", "未定：设置或种子太少"};
   if (outcome == PartOutcome::not_normal)
     return text + doubts[static_cast<size_t>(doubt)] +
            filled({" ({})", "（{}）"}, mends[static_cast<size_t>(doubt)]);
@@ -302,6 +304,13 @@ Phrase outcome_text(const Finding& f) {
          Phrase{"; not counted: a control of this run does not hold", "；不计入：该次运行的一个对照不成立"};
 }
 
+// Rounded up to two digits: the few seeds that it was computed from tell no more.
+int64_t in_two_digits(int64_t seeds) {
+  int64_t unit = 1;
+  while (seeds > 100 * unit) unit *= 10;
+  return (seeds + unit - 1) / unit * unit;
+}
+
 // "control: holds", as it is shown.
 Phrase shown_says(const Finding& f) {
   return f.part->control ? filled({"control: {}", "对照：{}"}, f.part->says) : f.part->says;
@@ -314,7 +323,7 @@ Phrase warned_text(const Finding& f) {
 
 Phrase reason_of(const Finding& f) {
   Phrase wanted = text_of(f.part->predicate);
-  if (f.needed > 0) wanted += filled({", about {} seeds would settle it", "，约需 {} 个种子"}, f.needed);
+  if (f.needed > 0) wanted += filled({", about {} seeds would settle it", "，约需 {} 个种子"}, in_two_digits(f.needed));
   return filled("{}: {}, {} ({} {})", shown_says(f), warned_text(f), measured_text(f),
                 Phrase{"wanted", "要求"}, wanted);
 }
@@ -379,7 +388,7 @@ Phrase what_ends(const std::vector<const Finding*>& findings) {
     needs.push_back(
         filled(fixed ? Phrase{"about {} seeds, which the ladder does not get", "约 {} 个种子（该梯不再增加）"}
                      : Phrase{"about {} seeds", "约 {} 个种子"},
-               seeds));
+               in_two_digits(seeds)));
     if (all_seconds > 0) needs.push_back(filled({"{} min", "{} 分钟"}, std::ceil(all_seconds / 60)));
   } else if (more) {
     needs.push_back({"more seeds", "增加种子"});

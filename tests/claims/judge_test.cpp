@@ -165,6 +165,18 @@ TEST_CASE("an identity that a test checks is true by proof, in any net") {
   CHECK(judged.where == "any net");
 }
 
+TEST_CASE("an open claim says how many seeds would do, in two digits") {
+  const Claim claim = claim_of({"open"}, {Rule::mean, 0, infinity, false});
+  Runs runs;
+  runs.summaries["r"]["measured"]["open"] = to_json(spread_of(std::vector<double>{-1, 1.1, 0.05}));
+  const Judged judged = judge(claim, runs);
+  const auto exact = to_json(judged)["parts"][0]["seeds_needed"].get<int64_t>();
+  REQUIRE(exact > 1000);
+  REQUIRE(exact <= 10'000);
+  REQUIRE(exact % 100 != 0);
+  CHECK(verdict_text(judged) == fmt::format("open: about {} seeds", (exact / 100 + 1) * 100));
+}
+
 TEST_CASE("no difference, and what decides a claim whatever its open part will be") {
   Claim claim = claim_of({"a", "b", "c"}, {Rule::mean, just_above(0), infinity, false, 0.5});
   claim.depends_on = {"the optimizer", "优化器"};
