@@ -29,57 +29,80 @@ T row_max(int64_t n, const T* x) {
   return *std::max_element(each, each + w);
 }
 
-// Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null. Fetches the row after the next.
-template <class T>
-[[gnu::flatten]] double shifted_exp(int64_t n, const T* x, T max, T* e) {
+// Σ exp(x[i] − max); e[i] = exp(x[i] − max) where e is not null. Fetches the row after the next. What else is to be done
+// register by register, `beside`(io, i), runs in the same loop.
+template <class T, class Beside>
+[[gnu::flatten]] double shifted_exp(int64_t n, const T* x, T max, T* e, const Beside& beside) {
   LaneSums<T> sum;
   for_registers<T>(n, [&](auto io, int64_t i) {
     fetch_ahead(x + n + i);
     const Vec<T> v = kernels::exp(io.load(x + i) - max);
     if (e != nullptr) io.store(v, e + i);
     sum.add(io.keep(v), i);
+    beside(io, i);
   });
   return sum.total();
 }
+template <class T>
+double shifted_exp(int64_t n, const T* x, T max, T* e) {
+  return shifted_exp(n, x, max, e, [](auto, int64_t) {});
+}
 
-// p = softmax(x) of each row.
+// p = softmax(x) of each row. A row is stored while the exponentials of the next are computed: memory is busy all the time.
 template <class T>
 void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
   assert(valid_arrays(rows * columns, x, p) && identical_or_disjoint(rows * columns, x, p));
   const Store how = store_for(rows * columns, columns, p, x);
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
-        const Scratch<T> e(columns);
+        const Scratch<T> even(columns), odd(columns);
+        T *e = even.data(), *next = odd.data();
+        double sum = shifted_exp(columns, x + begin * columns, row_max(columns, x + begin * columns), e);
         for (int64_t r = begin; r < end; ++r) {
-          const T* row = x + r * columns;
-          const T scale = static_cast<T>(1 / shifted_exp(columns, row, row_max(columns, row), e.data()));
-          for_registers<T>(columns, [=, &e](auto io, int64_t i) {
-            io.store(io.load(e.data() + i) * scale, p + r * columns + i, how);
-          });
+          const T scale = static_cast<T>(1 / sum);
+          T* out = p + r * columns;
+          const auto write = [=](auto io, int64_t i) { io.store(io.load(e + i) * scale, out + i, how); };
+          if (r + 1 == end) {
+            for_registers<T>(columns, write);
+            break;
+          }
+          const T* row = x + (r + 1) * columns;
+          sum = shifted_exp(columns, row, row_max(columns, row), next, write);
+          std::swap(e, next);
         }
         finish_stores(how);
       });
 }
 
-// dx = p · (dy − Σ dy · p); dx may be dy.
+// dx = p · (dy − Σ dy · p); dx may be dy. A row is stored while the next is read.
 template <class T>
 void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T* dx) {
   assert(valid_arrays(rows * columns, p, dy, dx) && identical_or_disjoint(rows * columns, dy, dx));
   const Store how = store_for(rows * columns, columns, dx, dy);
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
+        LaneSums<T> sum;
+        const auto read = [=, &sum](auto io, int64_t r, int64_t i) {
+          const T *pr = p + r * columns + i, *dr = dy + r * columns + i;
+          fetch_ahead(pr);
+          fetch_ahead(dr);
+          sum.add(io.load(dr) * io.load(pr), i);
+        };
+        for_registers<T>(columns, [&](auto io, int64_t i) { read(io, begin, i); });
         for (int64_t r = begin; r < end; ++r) {
-          const T *pr = p + r * columns, *dr = dy + r * columns;
-          LaneSums<T> sum;
-          for_registers<T>(columns, [&](auto io, int64_t i) {
-            fetch_ahead(pr + i);
-            fetch_ahead(dr + i);
-            sum.add(io.load(dr + i) * io.load(pr + i), i);
-          });
           const T dot = static_cast<T>(sum.total());
-          T* out = dx + r * columns;
-          for_registers<T>(columns, [=](auto io, int64_t i) {
-            io.store(io.load(pr + i) * (io.load(dr + i) - dot), out + i, how);
+          const auto write = [=](auto io, int64_t i) {
+            const int64_t at = r * columns + i;
+            io.store(io.load(p + at) * (io.load(dy + at) - dot), dx + at, how);
+          };
+          if (r + 1 == end) {
+            for_registers<T>(columns, write);
+            break;
+          }
+          sum = LaneSums<T>();
+          for_registers<T>(columns, [&](auto io, int64_t i) {
+            read(io, r + 1, i);
+            write(io, i);
           });
         }
         finish_stores(how);
