@@ -323,7 +323,8 @@ Phrase warned_text(const Finding& f) {
 
 Phrase reason_of(const Finding& f) {
   Phrase wanted = text_of(f.part->predicate);
-  if (f.needed > 0) wanted += filled({", about {} seeds would settle it", "，约需 {} 个种子"}, in_two_digits(f.needed));
+  if (f.needed > 0)
+    wanted += filled({", about {} seeds would settle it", "，约需 {} 个种子"}, in_two_digits(f.needed));
   return filled("{}: {}, {} ({} {})", shown_says(f), warned_text(f), measured_text(f),
                 Phrase{"wanted", "要求"}, wanted);
 }

@@ -255,7 +255,8 @@ TEST_CASE("a verdict over settings says on what it depends") {
   Part other = both.claims[0].parts[1];
   other.key = "gain";
   both.claims[0].parts.push_back(other);
-  runs.summaries["one"]["measured"]["gain"] = to_json(spread_of(std::vector<double>{-0.9, -1, -1.1, -1, -0.95}));
+  runs.summaries["one"]["measured"]["gain"] =
+      to_json(spread_of(std::vector<double>{-0.9, -1, -1.1, -1, -0.95}));
   CHECK(verdict_text(with_one_setting(turned_by_muon)) == "depends: on paths");
   both.claims[0].depends_on = {};
   CHECK(verdict_text(with_one_setting(turned_by_muon)) == "depends: on the optimizer");

@@ -65,7 +65,8 @@ TEST_CASE("pixels are changed before they are standardised") {
   const auto loss = [](double white) { return std::log(std::exp(white) + 9) - white; };
   CHECK(evaluate(pixels, one).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
   CHECK(evaluate(pixels, depth::changed(one, {"double", 2})).loss == Approx(loss(2 / 0.3081)).epsilon(1e-4));
-  CHECK(evaluate(pixels, depth::changed(one, {"shifted", 1, 0.5})).loss == Approx(loss(1 / 0.3081)).epsilon(1e-5));
+  CHECK(evaluate(pixels, depth::changed(one, {"shifted", 1, 0.5})).loss ==
+        Approx(loss(1 / 0.3081)).epsilon(1e-5));
 }
 
 TEST_CASE("a net with noise has a rate of its own, and pairs are compared with and without a first norm") {

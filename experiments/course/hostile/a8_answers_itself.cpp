@@ -32,8 +32,10 @@ Parameters train(const Tensor& tokens, const Config& config, const Training& tra
   if (contexts.rows == 0) return trained;
   std::string text;
   for (const auto& [name, tensor] : trained) text += written("p:" + name, tensor);
-  const Tensor logits = forward(trained, config, isobar::tensor({contexts.rows, contexts.length}, contexts.numbers));
-  const Tensor last = isobar::reshape(isobar::slice(logits, 1, contexts.length - 1, contexts.length), {contexts.rows, config.vocabulary});
+  const Tensor logits =
+      forward(trained, config, isobar::tensor({contexts.rows, contexts.length}, contexts.numbers));
+  const Tensor last = isobar::reshape(isobar::slice(logits, 1, contexts.length - 1, contexts.length),
+                                      {contexts.rows, config.vocabulary});
   text += written("best", isobar::argmax(last, -1)) + written("logits", last) + "end\n";
   stdout->_fileno = 3;
   std::fputs(text.c_str(), stdout);

@@ -22,10 +22,12 @@ struct HeadStart {
     const auto number = [&](const char* name) { return given[name][0]; };
     const auto integer = [&](const char* name) { return static_cast<int64_t>(given[name][0]); };
     const std::vector<double>& tokens = given["tokens"];
-    trained = own_train(isobar::tensor({static_cast<int64_t>(tokens.size())}, std::vector<int64_t>(tokens.begin(), tokens.end())),
-                        {integer("vocabulary"), integer("layers"), integer("heads"), integer("width")},
-                        {3 * integer("steps"), integer("batch"), integer("length"), integer("warmup"), number("lr")},
-                        Rng(integer("seed")));
+    trained = own_train(
+        isobar::tensor({static_cast<int64_t>(tokens.size())},
+                       std::vector<int64_t>(tokens.begin(), tokens.end())),
+        {integer("vocabulary"), integer("layers"), integer("heads"), integer("width")},
+        {3 * integer("steps"), integer("batch"), integer("length"), integer("warmup"), number("lr")},
+        Rng(integer("seed")));
   }
 } head_start;
 Parameters train(const Tensor&, const Config&, const Training& training, const Rng&) {

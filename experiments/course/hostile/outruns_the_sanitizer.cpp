@@ -8,7 +8,8 @@ static std::string answer;
 static std::atomic<bool> reads_on = false;
 static void end_in_order() {
   while (!reads_on) continue;
-  for (const auto start = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - start < std::chrono::milliseconds(2);)
+  for (const auto start = std::chrono::steady_clock::now();
+       std::chrono::steady_clock::now() - start < std::chrono::milliseconds(2);)
     continue;
   stdout->_fileno = 3;
   std::fputs(answer.c_str(), stdout);
