@@ -171,7 +171,7 @@ def cases():
     yield walked("what the loss does not need is not visited",
                  [(N, N), (N, N), (0, N), (1, N), (2, 2), (3, 3)], 4, public=True)
     yield walked("a diamond's foot is visited once", [(N, N), (0, N), (0, N), (1, 2)], 3, public=True)
-    yield walked("a constant input is passed over", [(N, N), (-1, 0), (1, -1)], 2)
+    yield walked("a constant input is passed over", [(N, N), (-1, 0), (1, -1)], 2, public=True)
     yield walked("a leaf is walked alone", [(N, N), (N, N)], 1)
     yield walked("the start need not be the last slot", [(N, N), (0, N), (1, N), (2, N)], 1)
     yield walked("a long way and a short way to one leaf", [(N, N), (0, N), (1, N), (2, 0), (3, 1)], 4)

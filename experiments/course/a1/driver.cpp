@@ -30,6 +30,8 @@ struct Program {
     const Tensor x = raw::clone(a.value), z = raw::clone(b.value);
     const Tensor y = op == 2 ? x + z : op == 4 ? isobar::sum(x) : op == 5 ? isobar::sin(x) : x * z;
     const auto backward = [=, this](const Tensor& dy) -> std::vector<Tensor> {
+      check(dy.dtype() == y.dtype(), "a closure was given a gradient in {}, of a value in {}",
+            isobar::name_of(dy.dtype()), isobar::name_of(y.dtype()));
       calls[row] += 1;
       if (op == 2) return {dy, dy};  // both inputs get the very same tensor
       if (op == 4) return {isobar::full(x.shape(), dy.item(), Dtype::f64)};

@@ -109,11 +109,12 @@ def failing(assignment, results):
 
 
 def mutants_seen(arguments, out):
-    """{mutant: {call: places of cases that see it}}, which takes a minute and is kept in `out`."""
+    """{mutant: {call: places of cases that see it}}, which takes some minutes and is kept in `out`."""
     mark = fingerprint(arguments)
     before = kept(out / SEEN, mark)
     if before:
         return {label: {call: set(places) for call, places in calls.items()} for label, calls in before["seen"].items()}
+    print("looking which mistakes were frequent: some minutes, once for a class", flush=True)
     found = run_mutants(arguments.assignment, arguments.prefix)
     grade.write(out / SEEN, {"extra_data": {"graded": mark}, "seen": {
         label: {call: sorted(places) for call, places in calls.items()} for label, calls in found.items()}})
@@ -140,7 +141,8 @@ def mistake(assignment, call, calls, seen, said):
     alike = [label for label, theirs in seen.items() if theirs.get(call) == places and (
         not whole <= places or theirs == calls and len(calls) > 1)]
     ended = said.startswith("the program")
-    if 0 < len(alike) <= NAMED and not ended:
+    unset = "nan" in said  # such as memory that nobody set, which is no mutant's mistake
+    if 0 < len(alike) <= NAMED and not (ended or unset):
         return f"{call}: {' or '.join(alike)}"
     return f"{call}: wrong in '{assignment.cases[min(places)]['name']}'" + (
         f": {re.sub(r':? [^ ]*[.]cpp.*', '', said)}" if ended else "")

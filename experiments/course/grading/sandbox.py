@@ -16,7 +16,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 chosen = "bwrap"  # of CONFINED, by choose()
 ENDS = {-signal.SIGXFSZ: "wrote more than it may", -signal.SIGXCPU: "too slow",
         -signal.SIGSEGV: "crashed (segmentation fault or stack overflow)",
-        -signal.SIGABRT: "aborted (an uncaught exception, or no memory)"}
+        -signal.SIGABRT: "aborted (an uncaught exception, an index outside of an array, or no memory)"}
 
 
 @dataclass
