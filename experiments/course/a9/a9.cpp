@@ -62,6 +62,12 @@ inline void each_block(int64_t width, F f) {
 
 inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
 
+// a · b + c, rounded once. Where c is a product as well, compilers differ in which of the two they do not round.
+inline Lanes fused(Lanes a, Lanes b, Lanes c) {
+  for (int64_t l = 0; l < lanes; ++l) c[l] = std::fma(a[l], b[l], c[l]);
+  return c;
+}
+
 inline float sum_of(Lanes v) {
   float sum = 0;
   for (int64_t l = 0; l < lanes; ++l) sum += v[l];
@@ -114,7 +120,7 @@ Online online(const float* x, int64_t width) {
   Lanes largest = all(std::numeric_limits<float>::lowest()), sum = all(0);
   each_block(width, [&](int64_t c, int64_t count) {
     const Lanes v = load(x + c, count, -std::numeric_limits<float>::infinity()), now = larger(v, largest);
-    sum = sum * exponential(largest - now) + exponential(v - now);
+    sum = fused(sum, exponential(largest - now), exponential(v - now));
     largest = now;
   });
   const float of_all = largest_of(largest);

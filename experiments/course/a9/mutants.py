@@ -42,7 +42,7 @@ exp: the results of the last call | «→static const float kept = x[0]; »each_
 blocks: without the rest | «if (c < width) f(c, width - c);→»
 blocks: the last lane alone of the rest | «if (c < width) f(c, width - c);→if (c < width) f(width - 1, 1);»
 softmax: no maximum; softmax: not divided | store(exponential(load(x + c, count, 0)« - row.largest) * scale→) * scale→ - row.largest)», y
-softmax: the sum is not made smaller | sum = sum« * exponential(largest - now)→» + exponential(v
+softmax: the sum is not made smaller | sum = fused(sum, «exponential(largest - now)→all(1)», exponential(v
 softmax: made smaller the wrong way | exponential(«largest - now→now - largest»)
 softmax: the maximum starts at −∞ | all(«std::numeric_limits<float>::lowest→-std::numeric_limits<float>::infinity»())
 softmax: the maximum starts at 0 | all(«std::numeric_limits<float>::lowest()→0»)

@@ -39,8 +39,8 @@ def tokens(text):
 
 
 def function_of(head):
-    """(the name of the function whose body follows these tokens, whether it returns a value); None where it is no function's,
-    or a constructor's."""
+    """(the name of the function whose body follows these tokens, with its class's, whether it returns a value); None where it
+    is no function's, or a constructor's."""
     words = [token[0] for token in head]
     if "(" not in words or {"namespace", "enum"} & set(words) or "=" in words[:words.index("(")]:
         return None
@@ -48,7 +48,7 @@ def function_of(head):
     while at >= 2 and words[at - 1] == "::":
         at -= 2
     of_type = [word for word in words[:max(at, 0)] if word not in ("explicit", "inline", "constexpr")]
-    return (words[name], "void" not in of_type) if of_type and head[name].lastgroup == "name" else None
+    return ("".join(words[at:name + 1]), "void" not in of_type) if of_type and head[name].lastgroup == "name" else None
 
 
 def bodies(all_tokens):

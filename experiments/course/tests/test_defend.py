@@ -4,7 +4,7 @@ import pytest
 import changes, course, defend, marked, mutate
 
 NAMES = defend.ASSIGNMENTS
-QUESTION = re.compile(r"(?m)^\d\. Line (\d+) of `(a\d+\.cpp)`, in `(\w+)`, is\n\n {7}(.*)\n\n   With `.*` for `.*` it is\n\n {7}(.*)\n")
+QUESTION = re.compile(r"(?m)^\d\. Line (\d+) of `(a\d+\.cpp)`, in `([\w:]+)`, is\n\n {7}(.*)\n\n   With `.*` for `.*` it is\n\n {7}(.*)\n")
 ANSWER = re.compile(r"\*\*Answer\*\*: task (\d), (.*):\n\n((?: {7}.*\n)+)")
 # Wrong in a function or two: the first mutant whose name begins so.
 WRONG = {"a3": "", "a4": "LN: the sample's variance", "a7": ""}
@@ -82,3 +82,5 @@ int constant = 1 + 1;
     assert [(change.line, change.old, change.new) for change in changes.of_source(text, set())] == [
         (7, "+", "-"), (8, "<", "<="), (8, "-=", "+="), (8, "*", "+"), (8, "/", "*")]
     assert {change.function for change in changes.of_source(text, set())} == {"f"}
+    methods = "void A::f(int& x) { x += 1; }\nvoid B::f(int& x) { x += 2; }\n"
+    assert {change.function for change in changes.of_source(methods, set())} == {"A::f", "B::f"}
