@@ -13,7 +13,7 @@ from clean_root import expect, failures
 BUILD = {"amd64": """set -e
 cd /isobar
 . .ci/common.sh
-install_missing $packages file dpkg-dev >/dev/null  # CPack's, too
+install_missing $packages file dpkg-dev >/dev/null  # CPack needs the last two
 build deb build-deb
 cpack --config build-deb/CPackConfig.cmake -B /deb
 """, "arm64": """set -e

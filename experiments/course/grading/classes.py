@@ -141,7 +141,7 @@ def mistake(assignment, call, calls, seen, said):
     alike = [label for label, theirs in seen.items() if theirs.get(call) == places and (
         not whole <= places or theirs == calls and len(calls) > 1)]
     ended = said.startswith("the program")
-    unset = "nan" in said  # such as memory that nobody set, which is no mutant's mistake
+    unset = re.search(r"\bnan\b", said)  # such as memory that nobody set, which is no mutant's mistake
     if 0 < len(alike) <= NAMED and not (ended or unset):
         return f"{call}: {' or '.join(alike)}"
     return f"{call}: wrong in '{assignment.cases[min(places)]['name']}'" + (

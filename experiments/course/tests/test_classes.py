@@ -1,5 +1,5 @@
 """A class is graded into one table, which goes on where it was killed and names frequent mistakes."""
-import csv, json, os, re, signal, subprocess, time
+import csv, json, os, re, signal, subprocess, time, types
 import pytest
 import classes, course, marked, mutate
 
@@ -90,3 +90,10 @@ def test_no_cell_is_a_formula():
     for text in ("=1+1", "+1", "-1", "@SUM(A1)"):
         assert classes.cell(text) == f"'{text}"
     assert classes.cell("a\nb\x1b[2K") == "a b�[2K"
+
+
+def test_numbers_that_are_none_are_not_a_mutants_mistake():
+    cases = [{"name": name, "call": "f", "error": None} for name in ("one", "two")]
+    found = [classes.mistake(types.SimpleNamespace(cases=cases), "f", {"f": {0}}, {"a mutant": {"f": {0}}}, said)
+             for said in ("dx[0]: wanted 1, got nan", "the dominant term is missing")]
+    assert found == ["f: wrong in 'one'", "f: a mutant"]
