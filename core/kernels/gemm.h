@@ -12,7 +12,11 @@
 //           for l in 0 … K − 1:               tile += column l of A ⊗ row l of the panel
 //
 // The first 8 rows of A read B itself and copy it on the way, so that memory is busy while the core
-// multiplies. In small products every row of A reads B itself.
+// multiplies. In small products every row of A reads B itself. Where A is small and B is not, the two inner loops
+// change places: B is then read at the speed of all rows of A, not of the first 8.
+//
+// What a tile will read and write next is fetched into the caches while it multiplies, at addresses that the
+// caches' own prefetching does not foresee: the next 8 rows of A, its part of C, and the next panel of B.
 //
 // Tiles are 8 × 3 rather than 12 × 2 or 14 × 2: three loads of the panel and eight of A serve 24
 // multiply-adds, so the core's four instructions per cycle are enough, and eight rows whose distance is a
@@ -42,7 +46,9 @@ inline constexpr int64_t block_depth = 512;        // rows of B in a block
 inline constexpr int64_t strip_rows = 256;         // times tile_rows: rows of A in a copy
 inline constexpr int64_t pack_rows = 64;           // rows of A that are copied shortly before they are used
 inline constexpr int64_t rows_ahead = 8;           // rows of B that are fetched before they are copied
-inline constexpr int64_t most_in_place = 1e6;      // multiply-adds for which no copy of B's rows pays
+template <class T>
+inline constexpr int64_t cache_line = 64 / sizeof(T);  // elements that are fetched at once
+inline constexpr int64_t most_in_place = 1e6;          // multiply-adds for which no copy of B's rows pays
 
 // The size of a block where `length` is cut into equal blocks of at most `most`.
 inline int64_t even_block(int64_t length, int64_t most) {
@@ -55,20 +61,36 @@ void for_blocks(int64_t n, int64_t size, const Body& body) {
   for (int64_t begin = 0; begin < n; begin += size) body(begin, std::min(size, n - begin));
 }
 
+// Fetches into the second-level cache, at the l-th of a tile's steps, what comes after it: the R rows of A below its
+// own, and row l of `next`, where that has data. (g++ 12 leaves out the call of a function that only fetches, unless it
+// must be inlined.)
+template <int R, class T>
+[[gnu::always_inline]] inline void fetch_rows_ahead(const Strided<const T>& a, const Strided<const T>& next,
+                                                    int64_t l) {
+  if (l % cache_line<T> == 0)
+    for (int r = 0; r < R; ++r) __builtin_prefetch(a.at(R + r, l), 0, 2);
+  if (next.data != nullptr) __builtin_prefetch(next.at(l, 0), 0, 2);
+}
+
 // out (R, V registers) = start + a · panel, whose rows are `panel_step` apart. The rows of start are
-// contiguous; without data it is zero. Where `copy` has data, the panel's rows are copied there.
+// contiguous; without data it is zero. Where `copying`, the panel's rows are copied to `copy`. `next` (k, cache_line),
+// where it has data, is fetched.
 template <class T, int R, int V, bool copying = false>
 void multiply_tile(int64_t k, const Strided<const T>& a, const T* panel, int64_t panel_step,
-                   [[maybe_unused]] T* copy, const Strided<const T>& start, T* out, int64_t out_step) {
+                   [[maybe_unused]] T* copy, const Strided<const T>& next, const Strided<const T>& start,
+                   T* out, int64_t out_step) {
   Vec<T> sum[R][V];
   for (int r = 0; r < R; ++r)
     for (int v = 0; v < V; ++v)
       sum[r][v] = start.data ? load(start.data + r * start.row + v * width<T>) : Vec<T>{};
+  for (int r = 0; r < R; ++r)
+    for (int v = 0; v < V; ++v) __builtin_prefetch(out + r * out_step + v * width<T>, 1);
   for (int64_t l = 0; l < k; ++l) {
+    fetch_rows_ahead<R>(a, next, l);
     Vec<T> row[V];
     for (int v = 0; v < V; ++v) {
       const T* const from = panel + l * panel_step + v * width<T>;
-      if constexpr (copying) fetch_ahead(from + rows_ahead * panel_step);
+      if constexpr (copying) __builtin_prefetch(from + rows_ahead * panel_step);
       row[v] = load(from);
       if constexpr (copying) store(row[v], copy + l * panel_columns<T> + v * width<T>);
     }
@@ -84,7 +106,7 @@ void multiply_tile(int64_t k, const Strided<const T>& a, const T* panel, int64_t
 // The functions for every height 1 … tile_rows and width 1 … tile_registers, as [V − 1][R − 1].
 template <class T>
 using MultiplyTile = void (*)(int64_t, const Strided<const T>&, const T*, int64_t, T*,
-                              const Strided<const T>&, T*, int64_t);
+                              const Strided<const T>&, const Strided<const T>&, T*, int64_t);
 template <class T, int V, int... R>
 constexpr std::array<MultiplyTile<T>, tile_rows<T>> tiles_of_width(std::integer_sequence<int, R...>) {
   return {multiply_tile<T, R + 1, V>...};
@@ -148,11 +170,11 @@ void copy_matrix(int64_t rows, int64_t columns, const Strided<const T>& from, co
     transpose(columns, rows, from.data, from.column, to.data, to.row);
 }
 
-// panel = b (k, columns), padded with zeros.
+// panel = b (k, columns), padded with zeros to whole registers.
 template <class T>
 void pack_panel(int64_t k, int64_t columns, const Strided<const T>& b, T* panel) {
   constexpr int64_t step = panel_columns<T>;
-  if (columns < step) std::fill_n(panel, k * step, T{0});
+  if (columns % width<T> != 0) std::fill_n(panel, k * step, T{0});
   if (b.column != 1 || columns % width<T> != 0) return copy_matrix(k, columns, b, Strided<T>{panel, step, 1});
   for (int64_t l = 0; l < k; ++l)
     for (int64_t j = 0; j < columns; j += width<T>) store(load(b.at(l, j)), panel + l * step + j);
@@ -162,21 +184,24 @@ void pack_panel(int64_t k, int64_t columns, const Strided<const T>& b, T* panel)
 // reads B itself, of which it copies no more than columns that fill no register.
 enum class Panel { copied, to_copy, in_place };
 
-// c (rows, columns) = start + a · b. The panel has room for a copy of b.
+// c (rows, columns) = start + a · b. The panel has room for a copy of b. `next` (k, cache_line) is fetched where b is
+// copied already.
 template <class T>
 void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>& a, Panel state,
-                const Strided<const T>& b, T* panel, const Strided<const T>& start, const Strided<T>& c) {
+                const Strided<const T>& b, T* panel, const Strided<const T>& next,
+                const Strided<const T>& start, const Strided<T>& c) {
   constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
   const bool whole = columns % width<T> == 0;
   const bool fits = c.column == 1 && (start.data == nullptr || start.column == 1) && whole;
   if (state == Panel::to_copy && b.column == 1 && fits && rows == height && columns == step)
-    return multiply_tile<T, height, tile_registers, true>(k, a, b.data, b.row, panel, start, c.data, c.row);
+    return multiply_tile<T, height, tile_registers, true>(k, a, b.data, b.row, panel, {}, start, c.data,
+                                                          c.row);
   const bool in_place = state == Panel::in_place && whole;
   if (state != Panel::copied && !in_place) pack_panel(k, columns, b, panel);
   const T* const from = in_place ? b.data : panel;
   const int64_t from_step = in_place ? b.row : step;
   const auto multiply_tile = multiply_tiles<T>[(columns - 1) / width<T>][rows - 1];
-  if (fits) return multiply_tile(k, a, from, from_step, nullptr, start, c.data, c.row);
+  if (fits) return multiply_tile(k, a, from, from_step, nullptr, next, start, c.data, c.row);
   // Through a buffer where c has no room for whole registers or is transposed.
   T buffer[height * step];
   const Strided<T> tile{buffer, step, 1};
@@ -184,7 +209,7 @@ void place_tile(int64_t k, int64_t rows, int64_t columns, const Strided<const T>
     std::fill_n(buffer, rows * step, T{0});
     copy_matrix(rows, columns, start, tile);
   }
-  multiply_tile(k, a, from, from_step, nullptr, {start.data ? buffer : nullptr, step, 1}, buffer, step);
+  multiply_tile(k, a, from, from_step, nullptr, next, {start.data ? buffer : nullptr, step, 1}, buffer, step);
   copy_matrix<T>(rows, columns, tile, c);
 }
 
@@ -200,25 +225,42 @@ void pack_strips(int64_t rows, int64_t k, const Strided<const T>& a, T* strips) 
   }
 }
 
+// What the tile at (i, j) fetches of the panel after its own: each strip of A after the first, one cache line of every
+// row.
+template <class T>
+Strided<const T> columns_ahead(const Gemm<T>& p, int64_t i, int64_t j) {
+  const int64_t end = std::min(j + 2 * panel_columns<T>, p.n);
+  const int64_t column = j + panel_columns<T> + (i / tile_rows<T> - 1) * cache_line<T>;
+  return i > 0 && column < end ? p.b.from(0, column) : Strided<const T>{};
+}
+
 // p for one block of K and one of panels, which it copies. Rows of A that are not contiguous are read
 // from strips, which have room for `kept` rows, or copied there first.
 template <class T>
 void multiply_block(const Gemm<T>& p, T* panels, T* strips, int64_t kept, bool copy_a) {
   constexpr int64_t step = panel_columns<T>, height = tile_rows<T>;
   const bool in_place = p.b.column == 1 && p.m * p.n * p.k <= most_in_place;
-  for_blocks(p.m, height, [&](int64_t i, int64_t high) {
-    T* const strip = kept > 0 ? strips + i % kept * p.k : nullptr;
-    if (copy_a && i % pack_rows == 0) pack_strips(std::min(pack_rows, p.m - i), p.k, p.a.from(i, 0), strip);
-    const auto a = strip ? Strided<const T>{strip, 1, height} : p.a.from(i, 0);
-    for_blocks(p.n, step, [&](int64_t j, int64_t wide) {
-      // A last panel that is narrower than a register is copied by the first rows for all.
-      const Panel state = i > 0 && !(in_place && wide % width<T> == 0) ? Panel::copied
-                          : in_place                                   ? Panel::in_place
-                                                                       : Panel::to_copy;
-      place_tile(p.k, high, wide, a, state, p.b.from(0, j), panels + j * p.k, p.start.from(i, j),
-                 p.c.from(i, j));
-    });
-  });
+  const auto tile = [&](int64_t i, int64_t j, const Strided<const T>& next) {
+    const auto a = kept > 0 ? Strided<const T>{strips + i % kept * p.k, 1, height} : p.a.from(i, 0);
+    const int64_t wide = std::min(step, p.n - j);
+    // A last panel that is narrower than a register is copied by the first rows for all.
+    const Panel state = i > 0 && !(in_place && wide % width<T> == 0) ? Panel::copied
+                        : in_place                                   ? Panel::in_place
+                                                                     : Panel::to_copy;
+    place_tile(p.k, std::min(height, p.m - i), wide, a, state, p.b.from(0, j), panels + j * p.k, next,
+               p.start.from(i, j), p.c.from(i, j));
+  };
+  const auto bytes_of_a = p.m * p.k * static_cast<int64_t>(sizeof(T));
+  if (kept == 0 && !in_place && p.b.column == 1 && bytes_of_a <= block_bytes) {
+    for (int64_t j = 0; j < p.n; j += step)
+      for (int64_t i = 0; i < p.m; i += height) tile(i, j, columns_ahead(p, i, j));
+    return;
+  }
+  for (int64_t i = 0; i < p.m; i += height) {
+    if (copy_a && i % pack_rows == 0)
+      pack_strips(std::min(pack_rows, p.m - i), p.k, p.a.from(i, 0), strips + i % kept * p.k);
+    for (int64_t j = 0; j < p.n; j += step) tile(i, j, {});
+  }
 }
 
 // A matrix B (K, N) as panels: copied once, then multiplied by a few rows of A at a time.
@@ -247,8 +289,8 @@ class Panels {
                 const Strided<const T>& start, const Strided<T>& c) const {
     assert(rows <= tile_rows<T> && first + k <= k_);
     for_blocks(n, panel_columns<T>, [&](int64_t j, int64_t wide) {
-      place_tile(k, rows, wide, a, Panel::copied, {}, panel(j) + first * panel_columns<T>, start.from(0, j),
-                 c.from(0, j));
+      place_tile(k, rows, wide, a, Panel::copied, {}, panel(j) + first * panel_columns<T>, {},
+                 start.from(0, j), c.from(0, j));
     });
   }
 

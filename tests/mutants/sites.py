@@ -3,7 +3,8 @@
 A Mutant replaces the bytes begin … end of a file by an expression; as only one mutant is in force at a time,
 `after` is made of the original text. Not mutated, because no run could tell or because the mutant would be
 one of the message and not of the code: constants that the compiler computes, assertions, texts and arguments
-of messages, and the grain of parallel loops, which decides speed alone."""
+of messages, and what decides speed alone: the grain of parallel loops, and what functions called …_ahead fetch
+into the caches."""
 import re
 from dataclasses import dataclass
 
@@ -37,6 +38,7 @@ LITERALS = {K.INTEGER_LITERAL, K.FLOATING_LITERAL, K.CXX_BOOL_LITERAL_EXPR}
 FUNCTIONS = {K.FUNCTION_DECL, K.CXX_METHOD, K.FUNCTION_TEMPLATE, K.CONSTRUCTOR, K.DESTRUCTOR, K.CONVERSION_FUNCTION}
 MESSAGES = {"check", "throw_error", "format", "print", "join", "format_to"}
 MATHEMATICS = {"sqrt", "exp", "log", "abs", "log1p", "expm1", "fabs"}
+SKIPPED = rb"\b(?:(?:static_)?assert|__builtin_prefetch|\w+_ahead(?:<\w+>)?)\("
 LOOPS = {K.FOR_STMT, K.WHILE_STMT, K.DO_STMT, K.CXX_FOR_RANGE_STMT}
 
 
@@ -60,7 +62,7 @@ class Finder:
         self.name = name
         self.text = text
         self.found = []
-        self.asserted = [(m.start(), self.closing(m.end())) for m in re.finditer(rb"\b(static_)?assert\(", text)]
+        self.skipped = [(m.start(), self.closing(m.end())) for m in re.finditer(SKIPPED, text)]
         for declaration in declarations:
             self.walk(declaration, None)
 
@@ -82,7 +84,7 @@ class Finder:
     def add(self, node, kind, after):
         begin, end = self.range(node)
         before = self.source(node)
-        if not before or any(b <= begin and end <= e for b, e in self.asserted):
+        if not before or any(b <= begin and end <= e for b, e in self.skipped):
             return
         line = letters(self.text[self.text.rfind(b"\n", 0, begin) + 1:].split(b"\n", 1)[0]).strip()
         self.found.append(Mutant(self.name, begin, end, node.extent.start.line, kind, before, after, line))
@@ -94,6 +96,8 @@ class Finder:
         if node.kind in (K.STATIC_ASSERT, K.ENUM_DECL, K.TYPE_ALIAS_DECL, K.TYPEDEF_DECL,
                          K.TEMPLATE_NON_TYPE_PARAMETER, K.TEMPLATE_TYPE_PARAMETER, K.DECL_REF_EXPR,
                          K.TYPE_ALIAS_TEMPLATE_DECL, K.FRIEND_DECL):
+            return
+        if node.kind in FUNCTIONS and node.spelling.endswith("_ahead"):
             return
         children = [c for c in node.get_children() if known(c)]
         if node.kind in FUNCTIONS and node.kind != K.CONSTRUCTOR:
