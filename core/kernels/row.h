@@ -63,10 +63,14 @@ class LaneSums {
     int64_t at = i % lanes / width<double>;
     for (Vec<double> part : widen(v)) lane_[at++] += part;
   }
-  // Adds the squares of the elements, in double: the square of a large float may overflow.
+  // Adds the squares of the elements, in double: the square of a large float may overflow. That of a float is exact in
+  // double, so that fma() has the bits of a product and a sum.
   void add_squares(Vec<T> v, int64_t i) {
     int64_t at = i % lanes / width<double>;
-    for (Vec<double> part : widen(v)) lane_[at++] += part * part;
+    for (Vec<double> part : widen(v)) {
+      Vec<double>& sum = lane_[at++];
+      sum = sizeof(T) == sizeof(float) ? fma(part, part, sum) : sum + part * part;
+    }
   }
   double total() const {
     double each[lanes];
