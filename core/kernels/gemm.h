@@ -12,8 +12,9 @@
 //           for l in 0 … K − 1:               tile += column l of A ⊗ row l of the panel
 //
 // The first 8 rows of A read B itself and copy it on the way, so that memory is busy while the core
-// multiplies. In small products every row of A reads B itself. Where A is small and B is not, the two inner loops
-// change places: B is then read at the speed of all rows of A, not of the first 8.
+// multiplies. In small products every row of A reads B itself. Where A fits into the second-level cache, and its rows
+// and those of B are contiguous, the two inner loops change places: a panel is multiplied by all rows of A before
+// the next one is read, and memory has that much more time to bring it.
 //
 // What a tile will read and write next is fetched into the caches while it multiplies, at addresses that the
 // caches' own prefetching does not foresee: the next 8 rows of A, its part of C, and the next panel of B.
