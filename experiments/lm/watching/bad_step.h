@@ -18,7 +18,7 @@ struct BadStep {
   Batch batch;             // (rows, tokens), all pieces of the step
   uint64_t masks_key = 0;  // of the generator of dropout's masks
   std::string report;      // what examine() said where it was written
-  std::string written_by;  // "isobar 0.3.0, products: own, AVX-512"
+  std::string written_by;  // "isobar 0.4.0, products: own, AVX-512"
 };
 
 // This program and machine, as written_by.
