@@ -315,8 +315,9 @@ void study(Run& run, const Config& config) {
 }
 
 // The words of the command line; where they ask about a net, --answer is among them.
-std::vector<std::string> words_of(int argc, char** argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
+std::vector<char*> words_of(int argc, char** argv) {
+  static char answer[] = "--answer";
+  std::vector<char*> words(argv, argv + argc);
   bool asks = false, prints = false;
   for (std::string word : words) {
     if (!word.starts_with("-")) continue;
@@ -328,7 +329,7 @@ std::vector<std::string> words_of(int argc, char** argv) {
               word == "answer" || word == "on_page" || word == "scores" || word == "picture" ||
               word == "print_config";
   }
-  if (asks && !prints) words.emplace_back("--answer");
+  if (asks && !prints) words.push_back(answer);
   return words;
 }
 
@@ -337,6 +338,7 @@ std::vector<std::string> words_of(int argc, char** argv) {
 int main(int argc, char** argv) {
   Config config;
   const auto text = [&] { return answer(kept_map(), config.asked(), config.rate); };
+  std::vector<char*> words = words_of(argc, argv);
   return run_program(
       {.name = "what_trains",
        .about = "At which learning rates, initial scales and depths does a net train, with each\n"
@@ -379,5 +381,5 @@ int main(int argc, char** argv) {
        .first_settings = {"norm", "depth", "init_std", "optimizer", "task"},
        .shares = true,
        .check = [&] { config.check_together(); }},
-      config, words_of(argc, argv), [&](Run& run) { study(run, config); });
+      config, static_cast<int>(words.size()), words.data(), [&](Run& run) { study(run, config); });
 }
