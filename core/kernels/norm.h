@@ -187,8 +187,7 @@ struct NormBackward {
     // First pass: the sums over the row, and this row's share of the sums over rows.
     LaneSums<T> sum_u, sum_uh;
     for_registers<T>(columns, [&](auto io, int64_t i) {
-      fetch_ahead(xr + i);
-      fetch_ahead(dr + i);
+      fetch_ahead(xr + i, dr + i);
       const Vec<T> hi = h(io, i), ui = u(io, i);
       if (centred) sum_u.add(ui, i);
       sum_uh.add(io.keep(ui * hi), i);  // h of the zero padding may be infinite

@@ -74,35 +74,24 @@ void softmax(int64_t rows, int64_t columns, const T* x, T* p) {
       });
 }
 
-// dx = p · (dy − Σ dy · p); dx may be dy. A row is stored while the next is read.
+// dx = p · (dy − Σ dy · p); dx may be dy.
 template <class T>
 void softmax_backward(int64_t rows, int64_t columns, const T* p, const T* dy, T* dx) {
   assert(valid_arrays(rows * columns, p, dy, dx) && identical_or_disjoint(rows * columns, dy, dx));
   const Store how = store_for(rows * columns, columns, dx, dy);
   parallel_for(
       rows, row_grain(columns), [=](int64_t begin, int64_t end) __attribute__((flatten)) {
-        LaneSums<T> sum;
-        const auto read = [=, &sum](auto io, int64_t r, int64_t i) {
-          const T *pr = p + r * columns + i, *dr = dy + r * columns + i;
-          fetch_ahead(pr);
-          fetch_ahead(dr);
-          sum.add(io.load(dr) * io.load(pr), i);
-        };
-        for_registers<T>(columns, [&](auto io, int64_t i) { read(io, begin, i); });
         for (int64_t r = begin; r < end; ++r) {
-          const T dot = static_cast<T>(sum.total());
-          const auto write = [=](auto io, int64_t i) {
-            const int64_t at = r * columns + i;
-            io.store(io.load(p + at) * (io.load(dy + at) - dot), dx + at, how);
-          };
-          if (r + 1 == end) {
-            for_registers<T>(columns, write);
-            break;
-          }
-          sum = LaneSums<T>();
+          const T *pr = p + r * columns, *dr = dy + r * columns;
+          T* out = dx + r * columns;
+          LaneSums<T> sum;
           for_registers<T>(columns, [&](auto io, int64_t i) {
-            read(io, r + 1, i);
-            write(io, i);
+            fetch_ahead(pr + i, dr + i);
+            sum.add(io.load(dr + i) * io.load(pr + i), i);
+          });
+          const T dot = static_cast<T>(sum.total());
+          for_registers<T>(columns, [&](auto io, int64_t i) {
+            io.store(io.load(pr + i) * (io.load(dr + i) - dot), out + i, how);
           });
         }
         finish_stores(how);
