@@ -20,7 +20,7 @@ install -m 755 run_autograder /autograder/run_autograder
 
 mapfile -t words <arguments
 CXX=g++-12 python3 course/course grade "${words[0]}" course/"${words[0]}" --prefix /usr/local --confine any --out /tmp/stubs.json >/tmp/stubs.txt
-if ! grep -q ' is to be written here: ' /tmp/stubs.txt; then
+if ! grep -q ' is to be written here: ' /tmp/stubs.json; then
   python3 -c 'import json; results = json.load(open("/tmp/stubs.json")); print(results["output"], results["tests"][0]["output"])'
   exit 1
 fi

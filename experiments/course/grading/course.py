@@ -333,7 +333,7 @@ def refused_headers(assignment, object_file, prefix):
         return ["a header that cannot be read"] if found is None else found.splitlines()
     tree = f"{build.parents[1] / 'tree'}/"
     return symbols.refused_headers([path for path in symbols.read_for(deps) if not path.startswith(tree)],
-                                   assignment.allowed, search)
+                                   assignment.allowed, search, os.path.realpath(prefix))
 
 
 def refused_texts(assignment, source, objects):

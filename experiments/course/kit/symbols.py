@@ -151,12 +151,13 @@ def read_for(deps):
     return [os.path.normpath(line.strip()) for line in deps.splitlines() if line.startswith("    ")]
 
 
-def refused_headers(paths, allowed, search):
+def refused_headers(paths, allowed, search, prefix="/usr"):
     """Headers that a source may not include, of those that the compiler has read for it: answers of the library
-    (allowed: None for all), and of others what search(pattern, paths) finds in their text."""
+    (allowed: None for all), and of others what search(pattern, paths) finds in their text. What is installed below
+    `prefix` may have brought fmt with it."""
     answers = {found[1] for path in paths if allowed is not None and (found := ANSWERS.search(path))}
     return sorted(answers | {os.path.basename(path) for path in search(
-        UNWATCHED, [path for path in paths if not TRUSTED.search(path)])})
+        UNWATCHED, [path for path in paths if not TRUSTED.search(path) and not path.startswith(f"{prefix}/include/fmt/")])})
 
 
 def own_code(seen):

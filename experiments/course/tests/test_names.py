@@ -97,6 +97,14 @@ def test_a_header_with_a_macro_that_hides_code_from_sanitizers_is_refused(folder
     assert symbols.refused_headers([str(macro)], None, search) == ["macro.h"]
 
 
+def test_fmt_may_hide_code_from_sanitizers_where_it_came_with_the_library(folder):
+    search = lambda pattern, paths: paths
+    for prefix, wanted in (("/autograder/source/prefix", []), ("/usr", ["format.h"])):
+        path = "/autograder/source/prefix/include/fmt/format.h"
+        assert symbols.refused_headers([path], None, search, prefix) == wanted
+    assert symbols.refused_headers(["/autograder/source/prefix/include/other.h"], None, search, "/autograder/source/prefix") == ["other.h"]
+
+
 COMPILERS = [compiler for compiler in ("g++", "clang++") if shutil.which(compiler)]
 
 
