@@ -97,8 +97,9 @@ def _bytes_apart(a, b):
 
 
 def _lines_in_order(path):
-    """A journal's lines stand in the order in which its rows ended, which its processes decide."""
-    return b"\n".join(sorted(path.read_bytes().splitlines()))
+    """A journal's heading and its rows, which stand in the order in which they ended: its processes decide that."""
+    heading, *rows = path.read_bytes().splitlines() or [b""]
+    return b"\n".join([heading, *sorted(rows)])
 
 
 def files_apart(one, other, names):
