@@ -264,7 +264,11 @@ std::vector<std::pair<std::string, std::string>> flags_in(const std::string& tex
   for (size_t i = 0; i < words.size(); ++i) {
     const size_t end = std::min(words[i].find('='), words[i].size());
     const std::string name = words[i].substr(2, end - 2);
-    flags.emplace_back(name, end < words[i].size() ? words[i].substr(end + 1) : words.at(++i));
+    const bool joined = end < words[i].size();
+    const std::string value = joined ? words[i].substr(end + 1) : words.at(++i);
+    // The command line would take --bias alone, and refuse the word after it.
+    check(joined || (value != "true" && value != "false"), "--{0} {1}: wanted --{0}={1}", name, value);
+    flags.emplace_back(name, value);
   }
   return flags;
 }

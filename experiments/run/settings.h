@@ -43,7 +43,8 @@ void set_setting_text(HasFields& config, const std::string& name, const std::str
 // The same for a value that is no field of a Config.
 void set_value(const SettingPointer& to, const Limits& limits, const std::string& text,
                const std::string& who);
-// Names and values of flags: of "--depth 8 --bias=false" depth and bias. set_flags sets these fields.
+// Names and values of flags: of "--depth 8 --bias=false" depth and bias. set_flags sets these fields. Throws Error
+// for "--bias false", which a command line does not take.
 std::vector<std::pair<std::string, std::string>> flags_in(const std::string& text);
 void set_flags(HasFields& config, const std::string& text);
 // Throws Error naming the flag of the first field whose present value is beyond its limits.

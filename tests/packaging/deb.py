@@ -46,7 +46,7 @@ def checked(layer, assignment, with_reference):
     return code, count[0] if count else (said.strip().splitlines() or ["nothing"])[-1]
 
 
-def trained(layer, program, native, folder):
+def trained(layer, program, native, folder, where):
     """A language model trains in the root, and by a build of this machine: the same bytes."""
     start = time.monotonic()
     code, said = layer.run(clean_root.MACHINE, *program, *TRAINING, "--out", "/run_of_package")
@@ -55,7 +55,7 @@ def trained(layer, program, native, folder):
     subprocess.run([native / "bin/train_lm", *TRAINING, "--out", folder / "native"], check=True, stdout=subprocess.DEVNULL)
     here = time.monotonic() - start
     same = code == 0 and all((layer.upper / "run_of_package" / name).read_bytes() == (folder / "native" / name).read_bytes() for name in NUMBERS)
-    expect(same, f"{program[-1]} {' '.join(TRAINING)} gives the bytes of a native build: {there:.1f} s, native {here:.1f} s" if same
+    expect(same, f"{program[-1]} {' '.join(TRAINING)} gives the bytes of a native build on {where}: {there:.1f} s, native {here:.1f} s" if same
            else f"the training differs from a native build's: {said[-1500:]}")
 
 
@@ -84,7 +84,7 @@ def main():
         code, said = layer.run(clean_root.MACHINE, *emulated, "/usr/bin/isobar", "--version")
         expect(code == 0, f"isobar --version: {said.strip()[:100]}")
         if arguments.native and not failures:
-            trained(layer, [*emulated, "/usr/bin/train_lm"], arguments.native, folder)
+            trained(layer, [*emulated, "/usr/bin/train_lm"], arguments.native, folder, f"{arguments.release} {'arm64, qemu' if foreign else 'amd64'}")
         for name in ASSIGNMENTS if not failures and not foreign else []:
             assignment = course.Assignment(name)
             count = len(assignment.public())

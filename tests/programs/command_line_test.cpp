@@ -1,6 +1,8 @@
 #include "../../data/utf8_stream.h"
 #include "../../experiments/run/environment.h"
 #include "../../experiments/run/lists.h"
+#include "../../experiments/run/settings.h"
+#include "../message_of.h"
 #include "../studies/study.h"
 
 namespace isobar::command_line_test {
@@ -35,6 +37,12 @@ TEST_CASE("a bool is --flag, --no-flag or --flag=false, and the last of several 
   CHECK(printed_config({"--bias=false"})["bias"] == false);
   CHECK(printed_config({"--no-bias", "--bias"})["bias"] == true);
   CHECK(printed_config({"--depth", "1", "--depth", "2"})["depth"] == 2);
+  check_usage({"--bias", "false"}, "unexpected word 'false'; options begin with -- (see --help)");
+}
+
+TEST_CASE("a preset's flags are those of a command line") {
+  CHECK(flags_in("--depth 8 --bias=false").at(1) == std::pair<std::string, std::string>("bias", "false"));
+  CHECK(message_of([] { flags_in("--depth 8 --bias false"); }) == "--bias false: wanted --bias=false");
 }
 
 // What no field may be, of any program: bounds_test.cpp.

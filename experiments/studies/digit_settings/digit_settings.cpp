@@ -406,10 +406,10 @@ int main(int argc, char** argv) {
                    {"full", "8 and 100 layers or blocks, five seeds",
                     "--nets plain.none,plain.rmsnorm,pre.rmsnorm --few_layers 8 --many_layers 100 --seeds 5"},
                    {"shallow", "2 and 8 plain layers and changed pixels, five seeds",
-                    "--nets plain.none,plain.rmsnorm,plain.batchnorm --changed_pixels true --seeds 5"}},
+                    "--nets plain.none,plain.rmsnorm,plain.batchnorm --changed_pixels=true --seeds 5"}},
        .tiny =
            "--nets plain.none,plain.batchnorm --width 8 --steps 2 --seeds 2 --small_batch 4 --large_batch 8 "
-           "--few_layers 3 --many_layers 4 --changed_pixels true",
+           "--few_layers 3 --many_layers 4 --changed_pixels=true",
        .shares = true,
        .check = [&] { config.check_together(); }},
       config, argc, argv, [&](Run& run) { study(run, config); });
