@@ -13,7 +13,7 @@ Tensor body_of(const Instruction& piece, std::vector<Tensor> values, const Tenso
 
 Tensor nested_gradient(const Instruction& piece, const std::vector<Tensor>& values, const Run& run) {
   const Tensor x = values[piece.arguments[0]].detach().set_trainable();
-  Tape inner;
+  Tape inner({.again = true});  // two of one program may draw with one key for one leaf
   return inner.gradient(sum(body_of(piece, values, x, run)) + sum(x), {x})[0];
 }
 
