@@ -107,6 +107,8 @@ std::vector<Misuse> of_elementwise_ops() {
        "add: operands must have one dtype, got i64 and i32; convert one with cast()"},
       {[] { i64(3) / i64(3); },
        "divide: wanted f32 or f64, got i64; cast() it, and take floor() of the quotient where that is meant"},
+      {[] { divide(i64(3), 2); },
+       "divide: wanted f32 or f64, got i64; cast() it, and take floor() of the quotient where that is meant"},
       {[] { tanh(i64(3)); }, "tanh: wanted f32 or f64, got i64"},
       {[] { exp(mask()); }, "exp: wanted f32 or f64, got bool; convert the mask with cast()"},
       {[] { mask() + mask(); }, "add: wanted f32 or f64, got bool; convert the mask with cast()"},

@@ -101,6 +101,7 @@ const std::vector<ModuleRow>& module_rows() {
       {"AdaptiveAvgPool2d", make<AdaptiveAvgPool2d>(PerDim{1, 3}), normal(2, 3, 4, 5)},
       {"Flatten", make<Flatten>(), normal(2, 3, 2, 2)},
       {"Flatten from the back", make<Flatten>(-2, -1), normal(2, 3, 2, 2)},
+      {"Flatten in the middle", make<Flatten>(1, 2), normal(2, 3, 2, 4)},
       {"Embedding", make<Embedding>(7, 4, rng), indices(7, 2, 5)},
       {"Identity", make<Identity>(), normal(3, 4)},
       {"ReLU", make<ReLU>(), off_zero(3, 5)},

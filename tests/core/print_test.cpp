@@ -37,6 +37,7 @@ TEST_CASE("a sign makes no exponent; 10^8 does, and so does a ratio above 1000")
   CHECK(text({2}, {-1, 2}) == "[-1.  2.]");
   CHECK(text({2}, {1e8, 2e8}) == "[1.e+08 2.e+08]");
   CHECK(text({1}, {1e8}) == "[1.e+08]");
+  CHECK(text({2}, {-1e8, 1e6}) == "[-1.e+08  1.e+06]");
   CHECK(text({2}, {9e7, 1e7}) == "[90000000. 10000000.]");
   CHECK(text({2}, {1, 1000}) == "[   1. 1000.]");
   CHECK(text({2}, {1, 1001}) == "[1.000e+00 1.001e+03]");

@@ -63,6 +63,17 @@ TEST_CASE("a mask of later positions is causal attention, and a mask that hides 
   CHECK(difference(layer(x, x, x), layer(x)) == 0);
 }
 
+TEST_CASE("a mask that is added and padding are one mask with -inf where a key is padding") {
+  MultiheadAttention layer = layer_of();
+  const Tensor added = numbers({2, 3}), none = full({}, -std::numeric_limits<double>::infinity(), Dtype::f64);
+  const Tensor both = layer(query, memory, memory, {.key_padding_mask = padding, .attn_mask = added});
+  for (int64_t b = 0; b < 2; ++b) {
+    const Tensor one = where(select(padding, 0, b), none, added);
+    const Tensor alone = layer(query, memory, memory, {.attn_mask = one});
+    CHECK(same_bits(select(both, 0, b), select(alone, 0, b)));
+  }
+}
+
 TEST_CASE(
     "a query that sees no key gives the bias, with a gradient of 0, and detect_anomaly has nothing to say") {
   MultiheadAttention layer = layer_of();

@@ -55,6 +55,12 @@ std::vector<Misuse> misuse_of_layers() {
   return {
       {[] { Linear(784, 10, rng)(f32(28, 28)); },
        "linear: the last dimension of x [28, 28] must be 784 for weight [10, 784]; flatten x with reshape()"},
+      {[] { RowBatchNorm({2, 3})(f32(4, 3, 2)); },
+       "batch_norm: normalized_shape [2, 3] must be the last dimensions of x [4, 3, 2]"},
+      {[] { Flatten(2, 1)(f32(2, 3, 4)); },
+       "flatten: wanted dimensions 2 to 1 in their order, got x [2, 3, 4]"},
+      {[] { Flatten(1, 3)(f32(2, 3, 4)); },
+       "flatten: wanted dimensions 1 to 3 in their order, got x [2, 3, 4]"},
       {[] { Linear(0, 3, rng); }, "init: wanted a fan_in above 0, got 0"},
       {[] { init::fans_of({6}); }, "init: wanted a weight (out, in, …"},
       {[] { MultiheadAttention(10, 4, rng); }, "attention: a width of 10 does not divide into 4 heads"},

@@ -210,6 +210,10 @@ TEST_CASE("weight norms, gradient norms and update ratios are those of the defin
         doctest::Approx(step / probe.weights()[0].norm).epsilon(1e-5));  // the step is rounded to f32
   CHECK(probe.weights()[1].update_ratio == 0);
   CHECK_THROWS_WITH_AS(probe.after_step(layer), doctest::Contains("call before_step before the step"), Error);
+  probe.before_step(layer);
+  Sequential another{Linear(4, 3, Rng(1))};
+  CHECK_THROWS_WITH_AS(probe.after_step(another), "probe: parameter 0.weight was weight in before_step",
+                       Error);
 }
 
 TEST_CASE("a parameter without a gradient has the gradient norm NaN") {

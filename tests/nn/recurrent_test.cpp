@@ -74,6 +74,9 @@ TEST_CASE("two halves of a sequence, the second from the last state of the first
   CHECK(message_of([&] {
           gru(zeros({3, 2}));
         }) == "gru: wanted sequences x (N, T, 2) of at least one time, got [3, 2]");
+  CHECK(message_of([&] {
+          gru(zeros({3, 0, 2}));
+        }) == "gru: wanted sequences x (N, T, 2) of at least one time, got [3, 0, 2]");
   CHECK(message_of([&] { gru(x, zeros({3, 3})); }) == "gru: wanted h of [3, 4] for x [3, 6, 2], got [3, 3]");
   CHECK(message_of([&] {
           lstm(x, zero, zeros({2, 4}));

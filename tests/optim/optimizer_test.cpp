@@ -147,6 +147,26 @@ TEST_CASE("a step gives the same bits for 1, 2, 3 and 8 threads") {
     }
 }
 
+TEST_CASE("two optimizers of other betas that step in turn take the steps of each alone") {
+  const std::vector<AdamWOptions> options = {
+      {.lr = 0.1}, {.lr = 0.1, .beta1 = 0.5}, {.lr = 0.1, .beta1 = 0.5, .beta2 = 0.9}};
+  const auto start = [] { return std::vector{parameter({1, -2, 3, 0.5})}; };
+  std::vector<Tensor> alone;
+  for (const AdamWOptions& of : options) {
+    const std::vector<Tensor> w = start();
+    AdamW optimizer(w, of);
+    for (int t = 0; t < 3; ++t) set_gradient(w[0], t), optimizer.step();
+    alone.push_back(w[0]);
+  }
+  std::vector<std::vector<Tensor>> in_turn;
+  std::vector<std::unique_ptr<AdamW>> optimizers;
+  for (const AdamWOptions& of : options)
+    optimizers.push_back(std::make_unique<AdamW>(in_turn.emplace_back(start()), of));
+  for (int t = 0; t < 3; ++t)
+    for (size_t i = 0; i < options.size(); ++i) set_gradient(in_turn[i][0], t), optimizers[i]->step();
+  for (size_t i = 0; i < options.size(); ++i) CHECK(same_bits(in_turn[i][0], alone[i]));
+}
+
 TEST_CASE("optimizers have PyTorch's defaults, Muon those of Keller Jordan's program") {
   const SGDOptions sgd;
   CHECK((sgd.lr == 1e-3 && sgd.momentum == 0 && !sgd.nesterov && sgd.weight_decay == 0));
