@@ -69,9 +69,9 @@ for line in ("a3.3 0.5", "a4.3 half", "3.5", "a4.3 1e999", "a4.3 1/2", "a4.3 0.5
 with tempfile.TemporaryDirectory() as folder:
     file = pathlib.Path(folder) / "earlier.json"
     file.write_text(json.dumps({"extra_data": {"answers": {"a4.1": [1, 2]}}}))
-    assert questions.earlier(file) == {"a4.1": [1.0, 2.0]}
+    assert questions.earlier(file, "a4") == ({"a4.1": [1.0, 2.0]}, None)
     file.write_text(json.dumps({"previous_submissions": [{"results": {"extra_data": {"answers": {"a4.1": [v]}}}} for v in (1, 1, 3)] + [{}]}))
-    assert questions.earlier(file) == {"a4.1": [1.0, 3.0]}
+    assert questions.earlier(file, "a4") == ({"a4.1": [1.0, 3.0]}, None)
 
 # By hand: the row (9, 1, 3, 3).
 a4 = course.module_of("a4", "questions.py")
